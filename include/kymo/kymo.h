@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All of Kymo for an application: errors, marks, sessions. */
+#ifndef KYMO_KYMO_H
+#define KYMO_KYMO_H
+
+#include <kymo/base.h>
+#include <kymo/mark.h>
+#include <kymo/session.h>
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Marks: what an application itself wants to see on the timeline.
+ *
+ *     static uint32_t name;                              once per call site
+ *     uint64_t begin = kymo_mark_begin();
+ *     ...
+ *     kymo_mark_end(begin, kymo_mark_name(&name, "load batch"));
+ *
+ * Nothing has to be set up: under `kymo record` the first mark attaches, and a mark costs
+ * one load while nothing is recorded. Every function may be called from any thread, in a
+ * forked child and between sessions; those of the hot path (begin, end, instant) from a
+ * signal handler too. errno is kept.
+ */
+#ifndef KYMO_MARK_H
+#define KYMO_MARK_H
+
+#include <kymo/plugin.h>
+
+KYMO_BEGIN_DECLS
+
+/*
+ * The gate. Word 0 is KYMO_GATE_UNDECIDED, _OFF or _ON; the rest is the library's own.
+ * The object fills whole pages, which the kernel wipes in forked children. Its size is
+ * part of the ABI, since programs may hold the only copy of it.
+ */
+#if defined(__aarch64__)
+#define KYMO_GATE_SIZE 65536
+#else
+#define KYMO_GATE_SIZE 4096
+#endif
+KYMO_API extern uint32_t kymo_gate[KYMO_GATE_SIZE / 4];
+
+static inline int kymo_mark_is_off(void)
+{
+	return *(const volatile uint32_t *)kymo_gate == KYMO_GATE_OFF;
+}
+
+/*
+ * The number of a name, interned at the first call and kept in `*cache` (initially 0),
+ * which the call site owns. Numbers stay valid for the life of the process and in its
+ * children. When no more names can be kept: the number of "(name not kept)".
+ */
+KYMO_API uint32_t kymo_mark_intern(const char *text, size_t size);
+static inline uint32_t kymo_mark_name(uint32_t *cache, const char *text)
+{
+	uint32_t number = __atomic_load_n(cache, __ATOMIC_RELAXED);
+
+	if (KYMO_UNLIKELY(number == 0)) {
+		size_t size = 0;
+
+		while (text[size])
+			size++;
+		number = kymo_mark_intern(text, size);
+		__atomic_store_n(cache, number, __ATOMIC_RELAXED);
+	}
+	return number;
+}
+
+/*
+ * A metadata key: its name, the type of its values (KYMO_VALUE_*, no array) and their
+ * unit (or NULL). 0 if the name has another type or unit already, or no more keys fit.
+ */
+KYMO_API uint16_t kymo_mark_key(const char *name, uint32_t value_type, const char *unit);
+
+/* Host ticks, or 0 while nothing is recorded. */
+KYMO_API uint64_t kymo_mark_ticks(void);
+static inline uint64_t kymo_mark_begin(void)
+{
+	return kymo_mark_is_off() ? 0 : kymo_mark_ticks();
+}
+
+/* The span from `begin` (of kymo_mark_begin; 0 records nothing) to now. */
+KYMO_API void kymo_mark_record(uint64_t begin, uint32_t name);
+static inline void kymo_mark_end(uint64_t begin, uint32_t name)
+{
+	if (begin != 0)
+		kymo_mark_record(begin, name);
+}
+
+/* The same with up to two values; a key of 0 leaves its value out. */
+KYMO_API void kymo_mark_record2(uint64_t begin, uint32_t name, uint16_t key0,
+				uint64_t value0, uint16_t key1, uint64_t value1);
+static inline void kymo_mark_end2(uint64_t begin, uint32_t name, uint16_t key0,
+				  uint64_t value0, uint16_t key1, uint64_t value1)
+{
+	if (begin != 0)
+		kymo_mark_record2(begin, name, key0, value0, key1, value1);
+}
+
+/* The same with any number of values; arrays are copied. 0 to 1500 values. */
+KYMO_API int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
+				      const struct kymo_value *values, size_t count);
+
+/* A moment. */
+KYMO_API void kymo_mark_record_instant(uint32_t name);
+static inline void kymo_mark_instant(uint32_t name)
+{
+	if (!kymo_mark_is_off())
+		kymo_mark_record_instant(name);
+}
+
+/*
+ * Records that a span has begun, so that it is shown as unfinished if the program dies
+ * or hangs in it: for steps and other long work. kymo_mark_end completes it.
+ */
+KYMO_API uint64_t kymo_mark_open(uint32_t name);
+
+KYMO_END_DECLS
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plug-in ABI: how a vendor adds a device to Kymo without changing or rebuilding it.
+ *
+ * A plug-in is one shared object that exports kymo_plugin_entry_v1(). The entry returns
+ * constant tables: first data (names, types, keys, options, injections), which a tool
+ * reads without running anything, then operations. The plug-in links nothing of Kymo;
+ * all it may call is the host table it is given.
+ *
+ * Life of a source, each call one at a time per instance and with no host lock held:
+ *
+ *     create -> prepare -> start -> (pause)* -> stop -> flush -> prepare ... destroy
+ *
+ * create registers what the source will speak of (types, keys, domains, clocks, tracks);
+ * the numbers it gets stay valid for the life of the process, in forked children too.
+ * Between start and stop the source emits, from any of its threads. Whatever arrives
+ * later is refused and counted, never lost in silence.
+ *
+ * The hot calls of the host (now, emit, lost) may be made from any thread and from a
+ * signal handler; they never block, allocate or change errno. The slow ones may be made
+ * from any thread; they may take a lock and never call back into the source.
+ *
+ * All structs here start with struct_size and grow only at the end; they hold no bool,
+ * enum, long or implicit padding. What a function returns is an enum kymo_status.
+ */
+#ifndef KYMO_PLUGIN_H
+#define KYMO_PLUGIN_H
+
+#include <kymo/base.h>
+#include <kymo/record.h>
+
+KYMO_BEGIN_DECLS
+
+struct kymo_source_host; /* the host's side of one source instance; opaque */
+struct kymo_host;
+struct kymo_sink_desc; /* <kymo/sink.h> */
+
+/* ---- What a plug-in declares ---- */
+
+/* Where a type's activities belong when a track does not say: a host or a device. */
+#define KYMO_SIDE_ANY         0u
+#define KYMO_SIDE_HOST        1u
+#define KYMO_SIDE_ACCELERATOR 2u
+
+#define KYMO_SHAPE_SPAN    0x1u
+#define KYMO_SHAPE_INSTANT 0x2u
+#define KYMO_SHAPE_COUNTER 0x4u
+
+#define KYMO_TYPE_OPT_IN 0x1u /* recorded only when asked for by name */
+
+/*
+ * An activity type. `name` is a static one ("kernel", "runtime", "gpu_memcpy", ...) or
+ * the plug-in's own (1 to 64 of [A-Za-z0-9_-]; full name "plugin.name"). `category` is
+ * what viewers group by; NULL shows a static type's own name, or the full name.
+ */
+struct kymo_type_desc {
+	uint32_t struct_size;
+	uint32_t shapes; /* KYMO_SHAPE_*; 0: no opinion */
+	uint32_t side;   /* KYMO_SIDE_* */
+	uint32_t flags;  /* KYMO_TYPE_* */
+	const char *name, *category, *help;
+};
+
+/* A metadata key: the type of its values is fixed here, with their unit ("bytes"). */
+struct kymo_key_desc {
+	uint32_t struct_size;
+	uint32_t value_type; /* KYMO_VALUE_* */
+	const char *name, *unit, *help;
+};
+
+/* A setting of the source: `-t name:option=value`. `fallback` is used where none is set.
+ */
+struct kymo_option_desc {
+	uint32_t struct_size;
+	uint32_t value_type;
+	const char *name, *fallback, *help;
+};
+
+#define KYMO_INJECT_SET     1u /* the variable becomes the value */
+#define KYMO_INJECT_PREPEND 2u /* the value goes in front, before the separator */
+#define KYMO_INJECT_APPEND  3u /* the value goes behind, after the separator */
+
+/*
+ * How a vendor's runtime comes to load the plug-in: an environment variable that the
+ * recorder sets for the program. "{plugin}" in value stands for the absolute path.
+ */
+struct kymo_injection_desc {
+	uint32_t struct_size;
+	uint32_t how; /* KYMO_INJECT_* */
+	const char *variable, *separator, *value;
+};
+
+#define KYMO_SOURCE_ABSENT    0u /* never loaded, or no such runtime or device */
+#define KYMO_SOURCE_READY     1u /* could record */
+#define KYMO_SOURCE_PARTLY    2u /* records, but not everything it could */
+#define KYMO_SOURCE_RECORDING 3u
+#define KYMO_SOURCE_BUSY      4u /* another tool holds what it needs */
+#define KYMO_SOURCE_DENIED    5u /* the system refused */
+#define KYMO_SOURCE_FAILED    6u
+
+/* What probe found out: the state, on what, why, and what to do about it. */
+struct kymo_probe {
+	uint32_t struct_size;
+	uint32_t state; /* KYMO_SOURCE_* */
+	char what[120], why[240], remedy[240];
+};
+
+/* A session as a source sees it. */
+struct kymo_prepare {
+	uint32_t struct_size;
+	uint32_t epoch;        /* names this session in buffer_give and stopped */
+	const uint16_t *types; /* handles wanted, borrowed until prepare returns */
+	size_t type_count;
+	uint64_t memory_limit; /* bytes the source may hold in buffers of its own */
+	uint64_t start_ns, duration_ns; /* CLOCK_MONOTONIC; 0: not known */
+};
+
+/*
+ * Two readings of one moment, as a bound: the device's clock said `device` somewhere
+ * between the host ticks `host_lo` and `host_hi`.
+ */
+struct kymo_clock_pair {
+	uint64_t device, host_lo, host_hi;
+};
+
+/*
+ * The operations. create, destroy, prepare, start and stop are required; a NULL among
+ * the rest means that the source has nothing to do there. deadline_ns is an absolute
+ * CLOCK_MONOTONIC time after which the host goes on without the source.
+ */
+struct kymo_source_ops {
+	uint32_t struct_size;
+	uint32_t reserved0;
+
+	/* Can this record here? Runs in a throw-away process, never in a profiled one. */
+	int32_t (*probe)(struct kymo_probe *out, struct kymo_error *error);
+
+	/* `host` is valid until destroy returns; `*source` is what all later calls get.
+	 */
+	int32_t (*create)(const struct kymo_host *table, struct kymo_source_host *host,
+			  void **source, struct kymo_error *error);
+	void (*destroy)(void *source);
+
+	/* Claim what is needed, with nothing recorded yet. Errors leave the source out.
+	 */
+	int32_t (*prepare)(void *source, const struct kymo_prepare *session,
+			   struct kymo_error *error);
+	int32_t (*start)(void *source, struct kymo_error *error);
+	int32_t (*pause)(void *source, uint32_t paused);
+
+	/*
+	 * End the recording and emit what is ready. KYMO_AGAIN: more is on its way and
+	 * host->stopped() will be called when it has arrived.
+	 */
+	int32_t (*stop)(void *source, uint64_t deadline_ns);
+
+	/* Emit what the vendor still holds. Also called in the middle of a session. */
+	int32_t (*flush)(void *source, uint64_t deadline_ns);
+
+	int32_t (*sample_clock)(void *source, uint32_t clock,
+				struct kymo_clock_pair *out);
+
+	/* The framework opens and closes a region that launches are to be linked to. */
+	int32_t (*push_correlation)(void *source, uint16_t domain, uint64_t value);
+	int32_t (*pop_correlation)(void *source, uint16_t domain);
+
+	/*
+	 * In a forked child, once, before anything is recorded there. Locks of the parent
+	 * may be held for ever and its threads are gone: start afresh, free nothing.
+	 */
+	void (*forked)(void *source);
+	/* End of ABI 1.0 */
+};
+
+#define KYMO_SOURCE_EXPLICIT 0x1u /* recorded only when named by -t */
+
+/* One source. The lists end with NULL; a NULL list is empty. */
+struct kymo_source_desc {
+	uint32_t struct_size;
+	uint32_t flags; /* KYMO_SOURCE_EXPLICIT */
+	const char *name, *description;
+	const struct kymo_type_desc *const *types;
+	const struct kymo_key_desc *const *keys;
+	const char *const *domains;
+	const char *const *link_kinds;
+	const struct kymo_option_desc *const *options;
+	const struct kymo_injection_desc *const *injections;
+	const struct kymo_source_ops *ops;
+};
+
+/* What the entry returns; static, valid for ever. Several sources and sinks may share it.
+ */
+struct kymo_plugin {
+	uint32_t struct_size;
+	uint16_t abi_major, abi_minor; /* KYMO_PLUGIN_ABI_* it was built with */
+	const char *name, *version, *license;
+	const struct kymo_source_desc *const *sources;
+	const struct kymo_sink_desc *const *sinks;
+};
+
+typedef const struct kymo_plugin *(*kymo_plugin_entry_fn)(void);
+
+/* The one symbol that a plug-in exports for Kymo. It may be called before main. */
+#define KYMO_PLUGIN_ENTRY "kymo_plugin_entry_v1"
+KYMO_API const struct kymo_plugin *kymo_plugin_entry_v1(void);
+
+/* ---- What the host offers ---- */
+
+struct kymo_device_desc {
+	uint32_t struct_size;
+	uint32_t index;  /* the plug-in's own numbering, from 0 */
+	uint64_t native; /* the vendor's handle or id, shown as it is */
+	struct kymo_str name, kind, uuid;
+	uint32_t parent; /* a device's number, or 0 */
+	uint32_t order;  /* among its siblings */
+	uint32_t attributes;
+	uint32_t reserved0;
+};
+
+#define KYMO_TRACK_THREAD  1u /* of a host thread; made by thread_track */
+#define KYMO_TRACK_QUEUE   2u /* of a device: a queue, stream or engine */
+#define KYMO_TRACK_COUNTER 3u /* a row of counters */
+
+struct kymo_track_desc {
+	uint32_t struct_size;
+	uint32_t kind;   /* KYMO_TRACK_* */
+	uint64_t native; /* the vendor's handle or id; 64 bits are kept to the end */
+	uint32_t device; /* a device's number, or 0 for the host */
+	uint32_t clock;  /* a clock's number, or 0 for host ticks */
+	uint32_t order;
+	uint32_t attributes;
+	struct kymo_str name;
+};
+
+#define KYMO_CLOCK_COUNTER   1u /* free running, its relation known from anchors only */
+#define KYMO_CLOCK_MONOTONIC 2u /* the system's CLOCK_MONOTONIC, in ns */
+#define KYMO_CLOCK_REALTIME  3u /* the system's CLOCK_REALTIME, in ns since the epoch */
+
+/* A clock: nominally `ticks_num / ticks_den` ticks per second, `bits` wide. */
+struct kymo_clock_desc {
+	uint32_t struct_size;
+	uint32_t kind; /* KYMO_CLOCK_* */
+	uint32_t bits; /* 64 unless it wraps earlier */
+	uint32_t flags;
+	uint64_t ticks_num, ticks_den;
+	struct kymo_str name;
+};
+
+struct kymo_counter_desc {
+	uint32_t struct_size;
+	uint32_t value_type; /* INT64, UINT64 or DOUBLE */
+	struct kymo_str name, unit;
+};
+
+/* A key with its value: one of 64 bits, or `count` elements of an array. */
+struct kymo_value {
+	uint16_t key;
+	uint16_t type;  /* KYMO_VALUE_*, equal to the key's */
+	uint32_t count; /* elements where the type has KYMO_VALUE_ARRAY, else 0 */
+	union {
+		int64_t i;
+		uint64_t u;
+		double d;
+		const void *array; /* of int64_t, uint64_t, double or uint64_t numbers */
+	} u;
+};
+
+#define KYMO_DOMAIN_SOURCE  0u /* values are this source's, in this process */
+#define KYMO_DOMAIN_PROCESS 1u /* values mean the same to all sources of the process */
+#define KYMO_DOMAIN_GLOBAL  2u /* and in all processes: collectives */
+
+/* Why something was not recorded, as a source reports it. */
+#define KYMO_LOST_VENDOR          1u /* the vendor's interface says how many it dropped */
+#define KYMO_LOST_VENDOR_AT_LEAST 2u /* it says that it dropped, not how many */
+#define KYMO_LOST_UNTIMED         3u /* it came without a usable time */
+#define KYMO_LOST_LATE            4u /* it came after the session had ended */
+#define KYMO_LOST_PENDING         5u /* it had not completed when time was up */
+
+/* The gate's word; see <kymo/mark.h> for who writes it. */
+#define KYMO_GATE_UNDECIDED 0u
+#define KYMO_GATE_OFF       1u
+#define KYMO_GATE_ON        2u
+
+#define KYMO_SEVERITY_DEBUG   0u
+#define KYMO_SEVERITY_INFO    1u
+#define KYMO_SEVERITY_WARNING 2u
+#define KYMO_SEVERITY_ERROR   3u
+
+struct kymo_host {
+	uint32_t struct_size;
+	uint16_t abi_major, abi_minor;
+
+	/* A point does nothing if it reads KYMO_GATE_OFF; see kymo_host_is_on(). */
+	const uint32_t *gate;
+
+	/* -- Hot -- */
+
+	/* Host ticks: the clock of host tracks. */
+	uint64_t (*now)(void);
+
+	/*
+	 * Records whole records, `line_count` lines in all, copied before it returns.
+	 * They are committed in order. KYMO_OK; KYMO_ERROR_STATE when nothing is being
+	 * recorded; KYMO_ERROR_NO_MEMORY when a loss was counted instead.
+	 */
+	int32_t (*emit)(struct kymo_source_host *host, const struct kymo_record *lines,
+			uint32_t line_count);
+
+	/* Counts what the source knows that it did not record. reason: KYMO_LOST_*. */
+	void (*lost)(struct kymo_source_host *host, uint32_t reason, uint64_t count);
+
+	/* -- Slow -- */
+
+	/*
+	 * What the gate says once it is decided: KYMO_GATE_OFF or KYMO_GATE_ON. For a
+	 * point that found KYMO_GATE_UNDECIDED, with no lock of the source held: in a
+	 * forked child this is where the source's own `forked` is called.
+	 */
+	uint32_t (*decide)(void);
+
+	/*
+	 * Each gives a number for the described thing, the same one for the same
+	 * description. Strings are copied. The numbers outlive the session.
+	 */
+	int32_t (*type)(struct kymo_source_host *host, const struct kymo_type_desc *desc,
+			uint16_t *out);
+	int32_t (*key)(struct kymo_source_host *host, const struct kymo_key_desc *desc,
+		       uint16_t *out);
+	int32_t (*domain)(struct kymo_source_host *host, const char *name, uint32_t scope,
+			  uint16_t *out);
+	int32_t (*link_kind)(struct kymo_source_host *host, const char *name,
+			     uint16_t *out);
+	int32_t (*clock)(struct kymo_source_host *host,
+			 const struct kymo_clock_desc *desc, uint32_t *out);
+	int32_t (*device)(struct kymo_source_host *host,
+			  const struct kymo_device_desc *desc, uint32_t *out);
+	int32_t (*track)(struct kymo_source_host *host,
+			 const struct kymo_track_desc *desc, uint32_t *out);
+	/* The track of a host thread by its kernel id (gettid); 0: the calling one. */
+	int32_t (*thread_track)(struct kymo_source_host *host, uint64_t tid,
+				uint32_t *out);
+	int32_t (*counter_group)(struct kymo_source_host *host, uint32_t track,
+				 struct kymo_str name,
+				 const struct kymo_counter_desc *const *counters,
+				 size_t count, uint32_t *out);
+
+	/*
+	 * These never fail: when the dictionary is full they give the number that stands
+	 * for "not kept", and the loss is counted.
+	 */
+	uint32_t (*string)(struct kymo_source_host *host, struct kymo_str text);
+	uint32_t (*code)(struct kymo_source_host *host, const void *address);
+	uint32_t (*attributes)(struct kymo_source_host *host,
+			       const struct kymo_value *values, size_t count);
+
+	/* A bound between a device clock and host ticks. Give many; the best are used. */
+	void (*anchor)(struct kymo_source_host *host, uint32_t clock,
+		       const struct kymo_clock_pair *pair);
+
+	/*
+	 * A fixed pool for buffers that a vendor fills. take gives NULL when all are in
+	 * use (then tell the vendor so); give refuses what is not a taken buffer, and a
+	 * buffer of another session's epoch is freed but counted late.
+	 */
+	void *(*buffer_take)(struct kymo_source_host *host, size_t size);
+	int32_t (*buffer_give)(struct kymo_source_host *host, void *buffer,
+			       uint32_t epoch);
+
+	/* The source's state with the reason and what to do, for people. */
+	void (*state)(struct kymo_source_host *host, uint32_t state,
+		      struct kymo_str reason, struct kymo_str remedy);
+	/* The answer to a stop that said KYMO_AGAIN. */
+	void (*stopped)(struct kymo_source_host *host, uint32_t epoch);
+	/* One key with its value, of the whole trace. */
+	int32_t (*metadata)(struct kymo_source_host *host,
+			    const struct kymo_value *value);
+	/* The text set for an option, or its fallback; borrowed until destroy. */
+	int32_t (*option)(struct kymo_source_host *host, const char *name,
+			  struct kymo_str *out);
+	/* Calls tick every period, from the one thread that serves all timers. 0 stops.
+	 */
+	int32_t (*timer)(struct kymo_source_host *host, uint64_t period_ns,
+			 void (*tick)(void *source, uint64_t now), void *source);
+	/* Calls drain once when the program exits normally; it must respect the deadline.
+	 */
+	int32_t (*at_exit)(struct kymo_source_host *host,
+			   void (*drain)(void *source, uint64_t deadline_ns),
+			   void *source);
+	void (*log)(struct kymo_source_host *host, uint32_t severity,
+		    struct kymo_str text);
+	/* End of ABI 1.0 */
+};
+
+/* The whole of a point that is off: one load, one predicted branch. */
+static inline int kymo_host_is_on(const struct kymo_host *host)
+{
+	uint32_t gate = *(const volatile uint32_t *)host->gate;
+
+	if (gate == KYMO_GATE_UNDECIDED)
+		gate = host->decide();
+	return gate == KYMO_GATE_ON;
+}
+
+/* ---- For injected plug-ins: the only call in the other direction ---- */
+
+#define KYMO_AGENT_ATTACH "kymo_agent_attach_v1"
+
+/*
+ * Gives the plug-in to the agent of this process; use <kymo/inject.h>, which finds it.
+ * If a recorder waits for this process, the plug-in's sources are created, prepared and
+ * started before it returns; if not, they are remembered for the program's own sessions.
+ * Idempotent by the plug-in's address. `*out` is the host table; KYMO_OK also where
+ * nothing will be recorded (the gate is off then).
+ */
+KYMO_API int32_t kymo_agent_attach_v1(const struct kymo_plugin *plugin,
+				      const struct kymo_host **out,
+				      struct kymo_error *error);
+
+KYMO_END_DECLS
+
+#endif

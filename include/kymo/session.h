@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recording from inside the program itself.
+ *
+ *     struct kymo_session *session;
+ *     kymo_session_create(&session, &options, &error);
+ *     kymo_session_start(session, &error);
+ *     ...                                     marks and sources record
+ *     kymo_session_stop(session, &error);     cuts, converts nothing
+ *     kymo_session_save(session, "trace.json.gz", 0, &summary, &error);
+ *     kymo_session_destroy(session);
+ *
+ * One session of a process records at a time; under `kymo record` the recorder has it,
+ * and prepare is refused with KYMO_ERROR_BUSY. Any thread may call anything; a call in
+ * the wrong order returns KYMO_ERROR_STATE and changes nothing.
+ */
+#ifndef KYMO_SESSION_H
+#define KYMO_SESSION_H
+
+#include <kymo/base.h>
+
+KYMO_BEGIN_DECLS
+
+struct kymo_session; /* opaque */
+
+#define KYMO_OVERFLOW_DROP 1u /* a full capture refuses what is new, and counts it */
+
+/*
+ * Zero a member to have its default; set struct_size. Members that this library does not
+ * know must be zero, else KYMO_ERROR_UNSUPPORTED.
+ */
+struct kymo_session_options {
+	uint32_t struct_size;
+	uint32_t overflow;    /* KYMO_OVERFLOW_*; default DROP */
+	uint64_t buffer_size; /* bytes of the capture; default 64 MiB */
+	/* Absolute paths of source plug-ins, or names of installed ones; ends with NULL.
+	 */
+	const char *const *sources;
+	/* End of ABI 1.0 */
+};
+
+#ifndef __cplusplus
+#define KYMO_SESSION_OPTIONS(...)              \
+	(&(const struct kymo_session_options){ \
+		.struct_size = sizeof(struct kymo_session_options), __VA_ARGS__})
+#endif
+
+/* What was written, in short; the whole ledger stands in the file. */
+struct kymo_summary {
+	uint32_t struct_size;
+	uint32_t process_count;
+	uint64_t events; /* activities in the trace */
+	uint64_t kernels, copies, arrows;
+	uint64_t lost;       /* of all reasons, the vendors' own included */
+	uint64_t bytes;      /* of the file */
+	int64_t duration_ns; /* from the first event to the last */
+};
+
+/* options NULL: defaults. The session is the caller's, to be destroyed. */
+KYMO_API int32_t kymo_session_create(struct kymo_session **out,
+				     const struct kymo_session_options *options,
+				     struct kymo_error *error);
+
+/* Stops it if need be and frees what was captured. NULL is allowed. */
+KYMO_API void kymo_session_destroy(struct kymo_session *session);
+
+/*
+ * prepare makes the capture and readies the sources; start opens the gate (and prepares
+ * first if that was not done). A source that fails is left out: see the trace.
+ */
+KYMO_API int32_t kymo_session_prepare(struct kymo_session *session,
+				      struct kymo_error *error);
+KYMO_API int32_t kymo_session_start(struct kymo_session *session,
+				    struct kymo_error *error);
+
+/* Stops the sources, closes the gate and cuts. What was recorded waits to be saved. */
+KYMO_API int32_t kymo_session_stop(struct kymo_session *session,
+				   struct kymo_error *error);
+
+/*
+ * Writes the stopped session to `path`: .json, .json.gz, .kymo. The file appears whole or
+ * not at all; one that is there already is kept (KYMO_ERROR_EXISTS) unless `overwrite`.
+ * May be called again, with another path. summary may be NULL.
+ */
+KYMO_API int32_t kymo_session_save(struct kymo_session *session, const char *path,
+				   uint32_t overwrite, struct kymo_summary *summary,
+				   struct kymo_error *error);
+
+KYMO_END_DECLS
+
+#endif

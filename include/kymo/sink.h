@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sink ABI: how a trace leaves Kymo. A sink is a plug-in part like a source; it runs
+ * in the process that exports, never in the profiled one.
+ *
+ * One export is one instance and one thread:
+ *
+ *     open -> begin -> batch* -> end       (then close)
+ *     open -> begin -> batch* -> abort     (what was written is removed)
+ *
+ * Everything handed to a sink is finished: times are nanoseconds of CLOCK_MONOTONIC on
+ * one timeline, names are resolved, links are joined, spans of a track are nested or
+ * disjoint. Events come in order of begin, longer ones first. All pointers are borrowed:
+ * header and tracks until close, events until batch returns.
+ */
+#ifndef KYMO_SINK_H
+#define KYMO_SINK_H
+
+#include <kymo/base.h>
+#include <kymo/plugin.h>
+
+KYMO_BEGIN_DECLS
+
+/* A metadata value, resolved. TIME values are timeline nanoseconds in `u.i`. */
+struct kymo_trace_value {
+	struct kymo_str key, unit;
+	uint32_t type;  /* KYMO_VALUE_*; STRING and CODE are text in `u.text` */
+	uint32_t count; /* elements where the type has KYMO_VALUE_ARRAY, else 0 */
+	union {
+		int64_t i;
+		uint64_t u;
+		double d;
+		struct kymo_str text;
+		const int64_t *i_array;
+		const uint64_t *u_array;
+		const double *d_array;
+		const struct kymo_str *text_array;
+	} u;
+};
+
+/* One program that took part. Its threads' and devices' tracks point here. */
+struct kymo_trace_process {
+	uint32_t struct_size;
+	uint32_t index; /* from 0, dense */
+	uint64_t pid;   /* as the process saw itself */
+	int64_t start_ns;
+	struct kymo_str name; /* of the executable, without folders */
+	struct kymo_str exe, command_line, host, boot_id;
+	int64_t rank, world_size; /* -1: not known */
+};
+
+struct kymo_trace_device {
+	uint32_t struct_size;
+	uint32_t index; /* from 0, dense, over all processes and sources */
+	const struct kymo_trace_process *process;
+	uint64_t native;
+	struct kymo_str name, kind, uuid, source;
+	uint32_t order;
+	uint32_t value_count;
+	const struct kymo_trace_value *values;
+};
+
+/* Where things happened. A lane is a further row of a track whose spans overlap. */
+struct kymo_trace_track {
+	uint32_t struct_size;
+	uint32_t index;  /* from 0, dense; each lane has its own */
+	uint32_t kind;   /* KYMO_TRACK_* */
+	uint32_t lane;   /* 0: the track itself */
+	uint64_t native; /* thread id or the vendor's queue handle */
+	uint32_t number; /* of queues: from 1 within its device; of threads: 0 */
+	uint32_t order;
+	const struct kymo_trace_process *process;
+	const struct kymo_trace_device *device; /* NULL: the host */
+	struct kymo_str name;
+};
+
+struct kymo_trace_type {
+	uint32_t struct_size;
+	uint32_t index; /* from 0, dense */
+	uint32_t
+		activity_type; /* stable number of (plugin, name) or of the static type */
+	uint32_t shapes, side;
+	uint32_t is_static;
+	struct kymo_str source, name, category;
+};
+
+#define KYMO_EVENT_SPAN    1u
+#define KYMO_EVENT_INSTANT 2u
+#define KYMO_EVENT_COUNTER 3u /* values are the group's counters */
+#define KYMO_EVENT_GAP     4u
+#define KYMO_EVENT_ARROW   5u /* comes after both ends */
+#define KYMO_EVENT_TRACK   6u /* announces `track`, before anything is on it */
+
+struct kymo_trace_event {
+	uint32_t kind;  /* KYMO_EVENT_* */
+	uint32_t flags; /* KYMO_RECORD_* */
+	const struct kymo_trace_track *track;
+	const struct kymo_trace_type *type; /* NULL for ARROW and TRACK */
+	struct kymo_str name;               /* of an ARROW: its link kind ("ac2g") */
+	int64_t begin_ns, end_ns;
+
+	/*
+	 * Numbers of this trace, dense from 1, 0 = none: one for a launch and the first
+	 * thing it launched; each further one has its own, and the launch's beside it.
+	 */
+	uint64_t correlation, launch_correlation;
+	struct kymo_str domain; /* what the source called it: "npu.command" */
+	uint64_t native_correlation;
+
+	const struct kymo_trace_value *values;
+	size_t value_count;
+
+	/* ARROW: fresh id from 1; from (track, name's begin) to (track, begin_ns). */
+	uint64_t arrow_id;
+	const struct kymo_trace_track *from_track;
+	int64_t from_ns;
+};
+
+/* A source's fate in one process. */
+struct kymo_trace_source {
+	uint32_t struct_size;
+	uint32_t state;                           /* KYMO_SOURCE_* */
+	const struct kymo_trace_process *process; /* NULL: of the whole recording */
+	struct kymo_str name, reason, remedy;
+	uint64_t written; /* activities of this source in the trace */
+	uint64_t lost;    /* reported by the vendor or refused */
+};
+
+struct kymo_trace_clock {
+	uint32_t struct_size;
+	uint32_t kind;
+	const struct kymo_trace_process *process;
+	struct kymo_str source, name;
+	uint64_t anchor_count;
+	uint64_t uncertainty_ns; /* the largest error of any converted time */
+};
+
+struct kymo_trace_header {
+	uint32_t struct_size;
+	uint32_t process_count;
+	const struct kymo_trace_process *const *processes;
+	const struct kymo_trace_device *const *devices;
+	size_t device_count;
+	const struct kymo_trace_type *const *types;
+	size_t type_count;
+	const struct kymo_trace_value *metadata; /* of the whole trace */
+	size_t metadata_count;
+	int64_t realtime_offset_ns;   /* add to timeline ns for ns since the epoch */
+	int64_t first_ns, last_ns;    /* of all events; equal when there are none */
+	struct kymo_str command_line; /* what the recorder was told to run, or "" */
+};
+
+/*
+ * What was offered, written and lost, in activities:
+ *
+ *     offered  = filtered + accepted
+ *     accepted = written + full + too_big + nested + overwritten + late
+ *              + out_of_window + cut
+ *
+ * The rest are counts of their own: untimed ones are written but not drawn.
+ */
+struct kymo_trace_ledger {
+	uint32_t struct_size;
+	uint32_t reserved0;
+	uint64_t offered, filtered, accepted, written;
+	uint64_t full, too_big, nested, overwritten, late, out_of_window, cut;
+	uint64_t source_exact, source_at_least; /* reported by vendors */
+	uint64_t untimed, unfinished, names_not_kept;
+	uint64_t arrows, arrows_backward, arrows_no_launch, arrows_untimed;
+	uint64_t spans, instants, counters, kernels, copies;
+	uint64_t cold_chunks, quarantined_chunks;
+};
+
+/* Everything that is known only at the end. */
+struct kymo_trace_end {
+	uint32_t struct_size;
+	uint32_t source_count;
+	const struct kymo_trace_ledger *ledger;
+	const struct kymo_trace_source *const *sources;
+	const struct kymo_trace_clock *const *clocks;
+	size_t clock_count;
+};
+
+/* What a sink did, for the last line that a person reads. */
+struct kymo_sink_result {
+	uint32_t struct_size;
+	uint32_t reserved0;
+	uint64_t bytes, events;
+	uint64_t invalid_utf8, nul; /* replacements in names and text */
+};
+
+struct kymo_sink_options {
+	uint32_t struct_size;
+	uint32_t overwrite; /* 1: an existing file is replaced */
+	struct kymo_str compat;
+};
+
+/* The sink's operations; open, begin, batch, end, abort and close are required. */
+struct kymo_sink_ops {
+	uint32_t struct_size;
+	uint32_t reserved0;
+	/* The target stays untouched until end; an existing one is kept unless told so.
+	 */
+	int32_t (*open)(struct kymo_str path, const struct kymo_sink_options *options,
+			void **sink, struct kymo_error *error);
+	int32_t (*begin)(void *sink, const struct kymo_trace_header *header,
+			 struct kymo_error *error);
+	int32_t (*batch)(void *sink, const struct kymo_trace_event *events, size_t count,
+			 struct kymo_error *error);
+	/* Everything is checked, flushed and in place when this returns KYMO_OK. */
+	int32_t (*end)(void *sink, const struct kymo_trace_end *end,
+		       struct kymo_sink_result *result, struct kymo_error *error);
+	void (*abort)(void *sink);
+	void (*close)(void *sink);
+	/* End of ABI 1.0 */
+};
+
+/* `suffixes` ends with NULL: ".json", ".json.gz". `protocol` as in "chrome://path". */
+struct kymo_sink_desc {
+	uint32_t struct_size;
+	uint32_t reserved0;
+	const char *protocol, *description;
+	const char *const *suffixes;
+	const struct kymo_sink_ops *ops;
+};
+
+KYMO_END_DECLS
+
+#endif
