@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Filling the caller's struct kymo_error. All of these accept NULL for it. */
+#ifndef KYMO_BASE_ERROR_H
+#define KYMO_BASE_ERROR_H
+
+#include <kymo/base.h>
+
+#define KY_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* Sets status and message; returns the status, so that it can be returned at once. */
+int32_t ky_error_set(struct kymo_error *error, int32_t status, const char *format, ...)
+	KY_PRINTF(3, 4);
+
+/* The same for a failed system call: adds ": " and the text of `number` (an errno). */
+int32_t ky_error_set_errno(struct kymo_error *error, int number, const char *format, ...)
+	KY_PRINTF(3, 4);
+
+/* Puts "context: " in front of the message; returns the status already there. */
+int32_t ky_error_wrap(struct kymo_error *error, const char *format, ...) KY_PRINTF(2, 3);
+
+/* The status that stands for an errno. */
+int32_t ky_status_from_errno(int number);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files, with every result checked. Descriptors are close-on-exec throughout. */
+#ifndef KYMO_BASE_FS_H
+#define KYMO_BASE_FS_H
+
+#include <sys/types.h>
+
+#include <kymo/base.h>
+
+/* Writes all of it or fails; EINTR and short writes are gone on with. 0 or an errno. */
+int ky_write_all(int fd, const void *data, size_t size);
+int ky_pread_all(int fd, void *data, size_t size, uint64_t offset, size_t *got);
+
+/* Reads a small file into `buffer`, always terminated; the size, or -errno. */
+ssize_t ky_read_small(const char *path, char *buffer, size_t size);
+
+/* A new private directory (0700) under XDG_RUNTIME_DIR, TMPDIR or /tmp. */
+int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error);
+
+/* The absolute path of the object that holds `address`. */
+int32_t ky_object_path(const void *address, char *out, size_t size);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "support/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+static void a_full_disk_is_an_errno(void **state)
+{
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(ky_write_all(fd, "x", 1), ENOSPC);
+	close(fd);
+	assert_int_equal(ky_write_all(-1, "x", 1), EBADF);
+	assert_int_equal(ky_write_all(-1, "", 0), 0);
+}
+
+static void a_short_file_gives_what_there_is(void **state)
+{
+	char path[] = "/tmp/kymo-fs-test-XXXXXX", buffer[16];
+	int fd = mkstemp(path);
+	size_t got;
+
+	(void)state;
+	assert_int_equal(ky_write_all(fd, "0123456789", 10), 0);
+	assert_int_equal(ky_pread_all(fd, buffer, sizeof(buffer), 4, &got), 0);
+	assert_int_equal(got, 6);
+	assert_memory_equal(buffer, "456789", 6);
+	assert_int_equal(ky_read_small(path, buffer, 5), 4);
+	assert_string_equal(buffer, "0123");
+	assert_int_equal(ky_read_small("/no/such/file", buffer, 5), -ENOENT);
+	assert_string_equal(buffer, "");
+	close(fd);
+	unlink(path);
+}
+
+static void a_private_dir_is_for_the_owner_only(void **state)
+{
+	char path[PATH_MAX];
+	struct stat stat;
+
+	(void)state;
+	setenv("XDG_RUNTIME_DIR", "/no/such/folder", 1);
+	assert_int_equal(ky_private_dir(path, sizeof(path), NULL), KYMO_OK);
+	assert_int_equal(lstat(path, &stat), 0);
+	assert_int_equal(stat.st_mode & 07777, 0700);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void an_object_knows_where_it_lies(void **state)
+{
+	char path[PATH_MAX], exe[PATH_MAX];
+	ssize_t size = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	(void)state;
+	exe[size > 0 ? size : 0] = '\0';
+	assert_int_equal(ky_object_path((const void *)(uintptr_t)&ky_object_path, path,
+					sizeof(path)),
+			 KYMO_OK);
+	assert_string_equal(path, exe);
+	assert_int_equal(ky_object_path((const void *)8, path, sizeof(path)),
+			 KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(
+		ky_object_path((const void *)(uintptr_t)&ky_object_path, path, 3),
+		KYMO_ERROR_NO_MEMORY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_full_disk_is_an_errno),
+		cmocka_unit_test(a_short_file_gives_what_there_is),
+		cmocka_unit_test(a_private_dir_is_for_the_owner_only),
+		cmocka_unit_test(an_object_knows_where_it_lies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

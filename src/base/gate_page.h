@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Everything of this process that must be as new in a forked child, on one page.
+ *
+ * The page is exported as kymo_gate (<kymo/mark.h>). The kernel is asked to give children
+ * a page of zeros in its place (MADV_WIPEONFORK), so a child finds its gate undecided and
+ * all locks of the library open, whoever held them in the parent, without any handler.
+ */
+#ifndef KYMO_BASE_GATE_PAGE_H
+#define KYMO_BASE_GATE_PAGE_H
+
+#include <kymo/mark.h>
+
+struct ky_capture;
+
+struct ky_gate_page {
+	uint32_t word;  /* KYMO_GATE_*; what kymo_gate[0] is */
+	uint32_t epoch; /* of what is recorded, new for each; 0 unless the word is ON */
+	uint32_t ticks; /* KY_TICKS_* of the capture */
+	uint32_t decide_owner; /* tid of the thread that decides */
+
+	uint32_t decide_lock;     /* one thread decides */
+	uint32_t pool_lock;       /* chunks and writers of the capture */
+	uint32_t dictionary_lock; /* the dictionary's tail and index */
+	uint32_t source_lock;     /* the list of sources and their life cycle */
+	uint32_t session_lock;    /* the program's own session */
+	uint32_t reserved1[3];
+
+	struct ky_capture *capture; /* what is recorded into, or NULL */
+};
+
+/* The page of this process. */
+static inline struct ky_gate_page *ky_gate(void)
+{
+	return (struct ky_gate_page *)(void *)(uintptr_t)&kymo_gate[0];
+}
+
+static inline uint32_t ky_gate_word(void)
+{
+	return __atomic_load_n(&ky_gate()->word, __ATOMIC_RELAXED);
+}
+
+#endif
