@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One region of entries and one table that finds them by content.
+ *
+ * The region is reserved once, in private memory, and only as much of it is touched as is
+ * used. The table has a slot of 32 bits for each entry (its offset divided by 8, 0:
+ * free), open addressing, and never grows: it is sized for the smallest entries that
+ * could fill the region's bound. An entry is written whole before the tail is moved past
+ * it, here and in the mirror, so that whoever reads up to the tail reads whole entries,
+ * at any moment the process may die.
+ */
+#include "record/dictionary.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/crc32c.h"
+#include "base/gate_page.h"
+#include "base/hash.h"
+#include "base/lock.h"
+
+#define REGION_SIZE ((size_t)64 << 20)
+#define TABLE_SLOTS ((size_t)1 << 22) /* more than REGION_SIZE / 24, the least entry */
+#define HANDLE_MAX  0xffffu           /* types, domains, keys, link kinds are 16 bits */
+
+struct mirror {
+	uint8_t *region;
+	size_t size;
+	uint64_t *tail, *not_kept;
+};
+
+static struct {
+	uint8_t *region;
+	uint32_t *table;
+	size_t tail;
+	uint32_t count[KY_ENTRY_KINDS]; /* the highest number of each kind */
+	struct mirror mirror;
+} dictionary;
+
+static size_t padded(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
+static size_t slot_of(uint16_t kind, const void *payload, size_t size)
+{
+	return (size_t)ky_hash(payload, size, kind) & (TABLE_SLOTS - 1);
+}
+
+static const struct ky_dictionary_entry *entry_at(size_t offset)
+{
+	return (const void *)(dictionary.region + offset);
+}
+
+static uint32_t entry_crc(const struct ky_dictionary_entry *entry, const void *payload)
+{
+	uint32_t crc = ky_crc32c(0, entry, offsetof(struct ky_dictionary_entry, crc32c));
+
+	return ky_crc32c(crc, payload, entry->size);
+}
+
+static void table_insert(size_t offset)
+{
+	const struct ky_dictionary_entry *entry = entry_at(offset);
+	size_t slot = slot_of(entry->kind, entry + 1, entry->size);
+
+	while (dictionary.table[slot])
+		slot = (slot + 1) & (TABLE_SLOTS - 1);
+	/* Offset 0 is the first entry: one is added, so that 0 means free. */
+	dictionary.table[slot] = (uint32_t)(offset / 8) + 1;
+}
+
+static const struct ky_dictionary_entry *table_find(uint16_t kind, const void *payload,
+						    size_t size)
+{
+	size_t slot = slot_of(kind, payload, size);
+
+	for (; dictionary.table[slot]; slot = (slot + 1) & (TABLE_SLOTS - 1)) {
+		const struct ky_dictionary_entry *entry =
+			entry_at(((size_t)dictionary.table[slot] - 1) * 8);
+
+		if (entry->kind == kind && entry->size == size &&
+		    memcmp(entry + 1, payload, size) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static uint32_t highest_number(uint16_t kind)
+{
+	switch (kind) {
+	case KY_ENTRY_TYPE:
+	case KY_ENTRY_KEY:
+	case KY_ENTRY_DOMAIN:
+	case KY_ENTRY_LINK_KIND:
+		return HANDLE_MAX;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static int has_room(size_t size)
+{
+	const struct mirror *mirror = &dictionary.mirror;
+
+	return dictionary.tail + size <= REGION_SIZE &&
+	       (!mirror->region || dictionary.tail + size <= mirror->size);
+}
+
+static int32_t append(uint16_t kind, const void *payload, size_t size, uint32_t *id)
+{
+	const size_t whole = sizeof(struct ky_dictionary_entry) + padded(size);
+	struct ky_dictionary_entry entry = {.size = (uint32_t)size, .kind = kind};
+	struct mirror *mirror = &dictionary.mirror;
+	uint8_t *at = dictionary.region + dictionary.tail;
+
+	if (!has_room(whole) || dictionary.count[kind] >= highest_number(kind))
+		return KYMO_ERROR_NO_MEMORY;
+	entry.id = dictionary.count[kind] + 1;
+	entry.crc32c = entry_crc(&entry, payload);
+	memset(at, 0, whole); /* a child may find a half-written entry here */
+	memcpy(at, &entry, sizeof(entry));
+	memcpy(at + sizeof(entry), payload, size);
+	if (mirror->region)
+		memcpy(mirror->region + dictionary.tail, at, whole);
+	table_insert(dictionary.tail);
+	dictionary.count[kind]++;
+	/* Last, also for a child that is forked off at this moment. */
+	__atomic_store_n(&dictionary.tail, dictionary.tail + whole, __ATOMIC_RELEASE);
+	/* Pairs with the acquire load of whoever reads the mirror. */
+	if (mirror->region)
+		__atomic_store_n(mirror->tail, dictionary.tail, __ATOMIC_RELEASE);
+	*id = entry.id;
+	return KYMO_OK;
+}
+
+/* Reserves region and table at the first use; string 1 is there from the beginning. */
+static int32_t ensure_region(void)
+{
+	const size_t table_size = TABLE_SLOTS * sizeof(uint32_t);
+	uint32_t id;
+	void *memory;
+
+	if (dictionary.region)
+		return KYMO_OK;
+	memory = mmap(NULL, REGION_SIZE + table_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return KYMO_ERROR_NO_MEMORY;
+	dictionary.table = (uint32_t *)(void *)((uint8_t *)memory + REGION_SIZE);
+	dictionary.region = memory;
+	return append(KY_ENTRY_STRING, KY_STRING_NOT_KEPT_TEXT,
+		      sizeof(KY_STRING_NOT_KEPT_TEXT) - 1, &id);
+}
+
+int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
+			     uint32_t *id)
+{
+	const struct ky_dictionary_entry *entry;
+	uint32_t *lock = &ky_gate()->dictionary_lock;
+	int kept = errno;
+	int32_t status = KYMO_OK;
+
+	*id = 0;
+	if (kind == 0 || kind >= KY_ENTRY_KINDS || size > REGION_SIZE)
+		return KYMO_ERROR_INVALID;
+	ky_lock(lock);
+	status = ensure_region();
+	if (status == KYMO_OK) {
+		entry = table_find(kind, payload, size);
+		if (entry)
+			*id = entry->id;
+		else
+			status = append(kind, payload, size, id);
+	}
+	ky_unlock(lock);
+	errno = kept;
+	return status;
+}
+
+uint32_t ky_dictionary_string(struct kymo_str text)
+{
+	uint64_t *not_kept;
+	uint32_t id;
+
+	if (!text.data)
+		return 0;
+	if (ky_dictionary_intern(KY_ENTRY_STRING, text.data, text.size, &id) == KYMO_OK)
+		return id;
+	not_kept = __atomic_load_n(&dictionary.mirror.not_kept, __ATOMIC_RELAXED);
+	if (not_kept)
+		__atomic_fetch_add(not_kept, 1, __ATOMIC_RELAXED);
+	return KY_STRING_NOT_KEPT;
+}
+
+uint32_t ky_dictionary_text(const char *text)
+{
+	return ky_dictionary_string((struct kymo_str){text, text ? strlen(text) : 0});
+}
+
+int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
+			     uint64_t *not_kept)
+{
+	uint32_t *lock = &ky_gate()->dictionary_lock;
+	int32_t status;
+
+	ky_lock(lock);
+	status = ensure_region();
+	if (status == KYMO_OK && region && dictionary.tail > size)
+		status = KYMO_ERROR_NO_MEMORY;
+	if (status == KYMO_OK) {
+		dictionary.mirror = (struct mirror){region, size, tail, not_kept};
+		if (region) {
+			memcpy(region, dictionary.region, dictionary.tail);
+			__atomic_store_n(tail, dictionary.tail, __ATOMIC_RELEASE);
+		}
+	}
+	ky_unlock(lock);
+	return status;
+}
+
+void ky_dictionary_recover(void)
+{
+	size_t offset = 0;
+
+	/* The parent's capture is not ours to write to. */
+	dictionary.mirror = (struct mirror){0};
+	if (!dictionary.region)
+		return;
+	memset(dictionary.count, 0, sizeof(dictionary.count));
+	/* Zeros again, without touching what was never used. */
+	madvise(dictionary.table, TABLE_SLOTS * sizeof(uint32_t), MADV_DONTNEED);
+	while (offset < dictionary.tail) {
+		const struct ky_dictionary_entry *entry = entry_at(offset);
+
+		table_insert(offset);
+		dictionary.count[entry->kind] = entry->id;
+		offset += sizeof(*entry) + padded(entry->size);
+	}
+}
+
+size_t ky_dictionary_size(void)
+{
+	return dictionary.tail;
+}
