@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making and checking the memory of a capture. The layout is computed here only; whoever
+ * maps it takes the offsets from the header, after checking that each part lies inside
+ * the mapping and is aligned, and keeps its own copy of what bounds an index.
+ */
+#include "capture/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fs.h"
+
+#define PAGE      4096u
+#define HUGE_PAGE ((size_t)2 << 20)
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008u
+#endif
+
+static size_t round_up(size_t size, size_t to)
+{
+	return (size + to - 1) / to * to;
+}
+
+size_t ky_capture_size(uint64_t budget)
+{
+	if (budget == 0)
+		budget = KY_BUDGET_DEFAULT;
+	if (budget < KY_BUDGET_MIN)
+		budget = KY_BUDGET_MIN;
+	return round_up((size_t)budget, HUGE_PAGE);
+}
+
+static void find_parts(struct ky_capture *out)
+{
+	struct ky_capture_header *header = out->header;
+	uint8_t *base = (uint8_t *)header;
+
+	out->anchors = (struct ky_anchor *)(void *)(base + header->anchors_offset);
+	out->slots = (struct ky_writer_slot *)(void *)(base + header->writers_offset);
+	out->states = (uint32_t *)(void *)(base + header->states_offset);
+	out->dictionary = base + header->dictionary_offset;
+	out->chunks = base + header->chunks_offset;
+	out->dictionary_size = header->dictionary_size;
+	out->anchor_capacity = header->anchor_capacity;
+	out->writer_capacity = header->writer_capacity;
+	out->chunk_count = header->chunk_count;
+}
+
+/* Fresh memory is zero: the states are COLD, the slots free. */
+static void format(const struct ky_capture_setup *setup, void *memory, size_t size,
+		   struct ky_capture *out)
+{
+	struct ky_capture_header *header = memory;
+	size_t dictionary = round_up(size / 8, PAGE);
+	size_t offset = PAGE;
+
+	if (dictionary < KY_DICTIONARY_MIN)
+		dictionary = KY_DICTIONARY_MIN;
+	header->magic = KY_CAPTURE_MAGIC;
+	header->format_major = KYMO_CAPTURE_FORMAT_MAJOR;
+	header->format_minor = KYMO_CAPTURE_FORMAT_MINOR;
+	header->header_size = sizeof(*header);
+	header->flags = setup->flags;
+	header->total_size = size;
+	header->anchor_capacity = KY_ANCHOR_MAX;
+	header->writer_capacity = KY_WRITER_MAX;
+	header->chunk_size = KY_CHUNK_SIZE;
+	header->dictionary_size = dictionary;
+
+	header->anchors_offset = offset;
+	offset += round_up(KY_ANCHOR_MAX * sizeof(struct ky_anchor), PAGE);
+	header->writers_offset = offset;
+	offset += round_up(KY_WRITER_MAX * sizeof(struct ky_writer_slot), PAGE);
+	header->states_offset = offset;
+	offset += round_up(size / KY_CHUNK_SIZE * sizeof(uint32_t), PAGE);
+	header->dictionary_offset = offset;
+	offset = round_up(offset + dictionary, KY_CHUNK_SIZE);
+	header->chunks_offset = offset;
+	header->chunk_count = (uint32_t)((size - offset) / KY_CHUNK_SIZE);
+
+	header->ticks = setup->ticks;
+	header->overflow = setup->overflow;
+	header->session = setup->session;
+	header->capture = setup->capture;
+	memset(out, 0, sizeof(*out));
+	out->header = header;
+	out->size = size;
+	find_parts(out);
+}
+
+static int make_memfd(size_t size)
+{
+	const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create("kymo", flags | MFD_NOEXEC_SEAL);
+
+	/* Linux before 6.3 does not know NOEXEC_SEAL, later ones log its absence. */
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("kymo", flags);
+	if (fd < 0)
+		return -1;
+	/* Without F_SEAL_SHRINK a shorter file would be SIGBUS in the program. */
+	if (ftruncate(fd, (off_t)size) != 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+		int number = errno;
+
+		close(fd);
+		errno = number;
+		return -1;
+	}
+	return fd;
+}
+
+int32_t ky_capture_make_fd(const struct ky_capture_setup *setup, struct ky_capture *out,
+			   int *fd, struct kymo_error *error)
+{
+	const size_t size = ky_capture_size(setup->budget);
+	void *memory;
+
+	*fd = make_memfd(size);
+	if (*fd < 0)
+		return ky_error_set_errno(error, errno, "cannot make a memfd of %zu MiB",
+					  size >> 20);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (memory == MAP_FAILED) {
+		int number = errno;
+
+		close(*fd);
+		*fd = -1;
+		return ky_error_set_errno(error, number, "cannot map %zu MiB",
+					  size >> 20);
+	}
+	format(setup, memory, size, out);
+	return KYMO_OK;
+}
+
+int32_t ky_capture_make_private(const struct ky_capture_setup *setup,
+				struct ky_capture *out, struct kymo_error *error)
+{
+	const size_t size = ky_capture_size(setup->budget), whole = size + HUGE_PAGE;
+	uint8_t *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t front;
+
+	if (memory == MAP_FAILED)
+		return ky_error_set_errno(error, errno, "cannot map %zu MiB", size >> 20);
+	/* Cut to alignment: only an aligned 2 MiB can be one huge page. */
+	front = round_up((uintptr_t)memory, HUGE_PAGE) - (uintptr_t)memory;
+	if (front > 0)
+		munmap(memory, front);
+	if (HUGE_PAGE - front > 0)
+		munmap(memory + front + size, HUGE_PAGE - front);
+	memory += front;
+	madvise(memory, size, MADV_HUGEPAGE); /* a wish; small pages work too */
+	format(setup, memory, size, out);
+	return KYMO_OK;
+}
+
+static int is_inside(uint64_t offset, uint64_t size, uint64_t align, uint64_t total)
+{
+	return offset % align == 0 && offset >= PAGE && offset <= total &&
+	       size <= total - offset;
+}
+
+/* `header` is a copy: what it points to may change while we look. */
+static int layout_is_valid(const struct ky_capture_header *header, uint64_t total)
+{
+	return header->total_size == total && header->chunk_size == KY_CHUNK_SIZE &&
+	       header->anchor_capacity > 0 && header->writer_capacity > 0 &&
+	       is_inside(header->anchors_offset,
+			 (uint64_t)header->anchor_capacity * sizeof(struct ky_anchor),
+			 PAGE, total) &&
+	       is_inside(header->writers_offset,
+			 (uint64_t)header->writer_capacity *
+				 sizeof(struct ky_writer_slot),
+			 PAGE, total) &&
+	       is_inside(header->states_offset,
+			 (uint64_t)header->chunk_count * sizeof(uint32_t), PAGE, total) &&
+	       is_inside(header->dictionary_offset, header->dictionary_size, PAGE,
+			 total) &&
+	       is_inside(header->chunks_offset,
+			 (uint64_t)header->chunk_count * KY_CHUNK_SIZE, KY_CHUNK_SIZE,
+			 total);
+}
+
+int32_t ky_capture_map(int fd, struct ky_capture *out, struct kymo_error *error)
+{
+	struct ky_capture_header copy;
+	struct stat stat;
+	void *memory;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	memset(out, 0, sizeof(*out));
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &stat) != 0 ||
+	    stat.st_size < (off_t)sizeof(copy))
+		return ky_error_set(
+			error, KYMO_ERROR_INVALID,
+			"the capture's memory is not sealed against shrinking");
+	memory = mmap(NULL, (size_t)stat.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      0);
+	if (memory == MAP_FAILED)
+		return ky_error_set_errno(error, errno,
+					  "cannot map the capture's memory");
+	memcpy(&copy, memory, sizeof(copy));
+	out->header = memory;
+	out->size = (size_t)stat.st_size;
+	if (copy.magic != KY_CAPTURE_MAGIC ||
+	    copy.format_major != KYMO_CAPTURE_FORMAT_MAJOR ||
+	    !layout_is_valid(&copy, out->size)) {
+		ky_capture_unmap(out);
+		return ky_error_set(error, KYMO_ERROR_VERSION,
+				    "the capture's memory has format %u.%u, this library "
+				    "knows %u.%u, or its layout is damaged",
+				    copy.format_major, copy.format_minor,
+				    KYMO_CAPTURE_FORMAT_MAJOR, KYMO_CAPTURE_FORMAT_MINOR);
+	}
+	find_parts(out);
+	return KYMO_OK;
+}
+
+void ky_capture_unmap(struct ky_capture *capture)
+{
+	if (capture->header)
+		munmap(capture->header, capture->size);
+	memset(capture, 0, sizeof(*capture));
+}
+
+/* Field 22 of /proc/self/stat, counted behind the name, which may hold anything. */
+static uint64_t own_start_time(void)
+{
+	char text[1024];
+	const char *at;
+	uint64_t ticks = 0;
+
+	if (ky_read_small("/proc/self/stat", text, sizeof(text)) <= 0)
+		return 0;
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+		ticks = ticks * 10 + (uint64_t)(*at - '0');
+	return ticks;
+}
+
+void ky_capture_identify(struct ky_capture *capture)
+{
+	struct ky_capture_header *header = capture->header;
+	struct utsname names;
+	ssize_t size;
+
+	header->pid = (uint64_t)getpid();
+	header->parent_pid = (uint64_t)getppid();
+	header->start_time = own_start_time();
+	if (uname(&names) == 0)
+		snprintf(header->host, sizeof(header->host), "%.63s", names.nodename);
+	size = ky_read_small("/proc/sys/kernel/random/boot_id", header->boot_id,
+			     sizeof(header->boot_id));
+	if (size > 0 && header->boot_id[size - 1] == '\n')
+		header->boot_id[size - 1] = '\0';
+	snprintf(header->library_version, sizeof(header->library_version), "%s",
+		 kymo_version());
+	size = readlink("/proc/self/exe", header->exe, sizeof(header->exe) - 1);
+	header->exe[size > 0 ? size : 0] = '\0';
+	ky_read_small("/proc/self/cmdline", header->command_line,
+		      sizeof(header->command_line) - 1);
+	header->attach_ticks = ky_ticks_of(header->ticks);
+	header->attach_monotonic_ns = (int64_t)ky_monotonic_ns();
+	header->attach_realtime_ns = (int64_t)ky_realtime_ns();
+	__atomic_store_n(&header->state, KY_CAPTURE_RECORDING, __ATOMIC_RELEASE);
+}
+
+static void touch(volatile uint8_t *memory, size_t size)
+{
+	for (size_t offset = 0; offset < size; offset += PAGE)
+		memory[offset] = 0;
+}
+
+uint32_t ky_capture_warm(struct ky_capture *capture, uint32_t ahead)
+{
+	uint32_t free_count = 0, warmed = 0;
+
+	for (uint32_t i = 0; i < capture->chunk_count && free_count < ahead; i++) {
+		uint32_t state = __atomic_load_n(&capture->states[i], __ATOMIC_RELAXED);
+
+		if (state == KY_CHUNK_FREE)
+			free_count++;
+		if (state != KY_CHUNK_COLD)
+			continue;
+		/* Ours while it is LEASED: the program takes COLD ones by the same step.
+		 */
+		if (!__atomic_compare_exchange_n(&capture->states[i], &state,
+						 KY_CHUNK_LEASED, 0, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		touch(ky_capture_chunk(capture, i), KY_CHUNK_SIZE);
+		__atomic_store_n(&capture->states[i], KY_CHUNK_FREE, __ATOMIC_RELEASE);
+		free_count++;
+		warmed++;
+	}
+	return warmed;
+}
+
+void ky_capture_anchor(struct ky_capture *capture, uint32_t clock, uint64_t device,
+		       uint64_t host_lo, uint64_t host_hi, uint64_t realtime)
+{
+	uint64_t number =
+		__atomic_fetch_add(&capture->header->anchor_tail, 1, __ATOMIC_RELAXED);
+	struct ky_anchor *anchor = &capture->anchors[number % capture->anchor_capacity];
+
+	/* Not complete from here (no store may move up) until the sequence is there. */
+	__atomic_exchange_n(&anchor->sequence, 0, __ATOMIC_ACQ_REL);
+	anchor->clock = clock;
+	anchor->device = device;
+	anchor->host_lo = host_lo;
+	anchor->host_hi = host_hi;
+	anchor->realtime = realtime;
+	__atomic_store_n(&anchor->sequence, number + 1, __ATOMIC_RELEASE);
+}
+
+void ky_capture_host_anchor(struct ky_capture *capture)
+{
+	struct ky_clock_bound bound = ky_clock_bound(capture->header->ticks, 8);
+
+	ky_capture_anchor(capture, 0, bound.ticks, bound.monotonic_lo, bound.monotonic_hi,
+			  bound.realtime);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A capture's memory: making, mapping and checking it, and the pool of its chunks.
+ *
+ * Whoever records makes the memory and formats it: a recorder in a memfd that it keeps,
+ * a program for its own session in private memory. The program then opens it and writes.
+ * A recorder maps the same memory to warm its chunks and to take out what is committed.
+ */
+#ifndef KYMO_CAPTURE_CAPTURE_H
+#define KYMO_CAPTURE_CAPTURE_H
+
+#include <kymo/base.h>
+
+#include "record/layout.h"
+
+/* The parts of one capture in this process. Plain data; the memory is the caller's. */
+struct ky_capture {
+	struct ky_capture_header *header;
+	size_t size;
+	struct ky_anchor *anchors;
+	struct ky_writer_slot *slots;
+	uint32_t *states; /* of chunks */
+	uint8_t *dictionary;
+	uint8_t *chunks;
+	/* Copies of what must not change under us. */
+	size_t dictionary_size;
+	uint32_t anchor_capacity, writer_capacity, chunk_count;
+	/* The pool's own: program side only, under pool_lock. */
+	uint32_t next_chunk;    /* where the search for a free chunk goes on */
+	uint32_t partial_count; /* chunks given on with room left */
+	uint32_t free_slot;     /* index + 1 of a slot given back, 0: none */
+	uint32_t quarantined;   /* chunks whose writer was still inside at the cut */
+	uint64_t empty_at;  /* chunks_freed + 1 when no chunk was left; 0: not empty */
+	uint64_t anchor_ns; /* when host ticks were last anchored */
+};
+
+struct ky_capture_setup {
+	uint64_t budget; /* bytes in all; 0: KY_BUDGET_DEFAULT */
+	uint32_t ticks, overflow, flags;
+	uint64_t session, capture;
+};
+
+/* Bytes that a capture of this budget takes: the budget, rounded up to 2 MiB. */
+size_t ky_capture_size(uint64_t budget);
+
+/*
+ * Makes memory of that size and formats it. `make_fd`: a sealed memfd, kept close-on-exec
+ * by the caller, mapped shared. `make_private`: anonymous, 2 MiB aligned, huge pages
+ * asked for. Both fill `*out`; undo with ky_capture_unmap (and close).
+ */
+int32_t ky_capture_make_fd(const struct ky_capture_setup *setup, struct ky_capture *out,
+			   int *fd, struct kymo_error *error);
+int32_t ky_capture_make_private(const struct ky_capture_setup *setup,
+				struct ky_capture *out, struct kymo_error *error);
+
+/* Maps a memfd somebody else made; checks size, seals and every offset of the header. */
+int32_t ky_capture_map(int fd, struct ky_capture *out, struct kymo_error *error);
+void ky_capture_unmap(struct ky_capture *capture);
+
+/* Writes identity (pid, host, exe, arguments) into the header: the program, at attach. */
+void ky_capture_identify(struct ky_capture *capture);
+
+/* Touches every page of a COLD chunk and makes it FREE; how many were warmed. */
+uint32_t ky_capture_warm(struct ky_capture *capture, uint32_t ahead);
+
+static inline uint8_t *ky_capture_chunk(const struct ky_capture *capture, uint32_t index)
+{
+	return capture->chunks + (size_t)index * KY_CHUNK_SIZE;
+}
+
+/* Adds a bound to the ring; program or recorder side, any thread. */
+void ky_capture_anchor(struct ky_capture *capture, uint32_t clock, uint64_t device,
+		       uint64_t host_lo, uint64_t host_hi, uint64_t realtime);
+
+/* An anchor of host ticks, taken now. */
+void ky_capture_host_anchor(struct ky_capture *capture);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The decision is made by one thread; others that come meanwhile wait for it, except the
+ * deciding thread itself, when something it calls (a source, a signal handler) reaches a
+ * point: that finds the gate off.
+ *
+ * The word is published last, the epoch before it: hot paths look at the epoch only.
+ */
+#include "capture/gate.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "capture/capture.h"
+#include "capture/lease.h"
+#include "record/dictionary.h"
+
+/* Not on the wiped page: what a child inherits. */
+static uint32_t has_decided;
+static uint32_t last_epoch;
+
+static void set_word(uint32_t word)
+{
+	__atomic_store_n(&ky_gate()->word, word, __ATOMIC_RELEASE);
+}
+
+uint32_t ky_gate_decide(void)
+{
+	struct ky_gate_page *page = ky_gate();
+	uint32_t tid, word = __atomic_load_n(&page->word, __ATOMIC_ACQUIRE);
+	int kept = errno;
+
+	if (word != KYMO_GATE_UNDECIDED)
+		return word;
+	tid = (uint32_t)syscall(SYS_gettid);
+	if (__atomic_load_n(&page->decide_owner, __ATOMIC_RELAXED) == tid)
+		return KYMO_GATE_OFF;
+	ky_lock(&page->decide_lock);
+	if (ky_gate_word() == KYMO_GATE_UNDECIDED) {
+		__atomic_store_n(&page->decide_owner, tid, __ATOMIC_RELAXED);
+		/* Undecided, though it was decided once: the page was wiped by a fork. */
+		if (has_decided) {
+			ky_lease_forked();
+			ky_dictionary_recover();
+		}
+		has_decided = 1;
+		ky_agent_decide();
+		if (ky_gate_word() == KYMO_GATE_UNDECIDED)
+			set_word(KYMO_GATE_OFF);
+		__atomic_store_n(&page->decide_owner, 0, __ATOMIC_RELAXED);
+	}
+	word = ky_gate_word();
+	ky_unlock(&page->decide_lock);
+	errno = kept;
+	return word;
+}
+
+int32_t ky_gate_open(struct ky_capture *capture)
+{
+	struct ky_gate_page *page = ky_gate();
+
+	if (madvise(kymo_gate, KYMO_GATE_SIZE, MADV_WIPEONFORK) != 0)
+		return KYMO_ERROR_UNSUPPORTED;
+	/* What the cut relies on; without it the cut falls back to waiting. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	has_decided = 1;
+
+	ky_lock(&page->pool_lock);
+	if (++last_epoch == 0)
+		last_epoch = 1;
+	__atomic_store_n(&page->capture, capture, __ATOMIC_RELEASE);
+	page->ticks = capture->header->ticks;
+	__atomic_store_n(&page->epoch, last_epoch, __ATOMIC_RELEASE);
+	ky_unlock(&page->pool_lock);
+	set_word(KYMO_GATE_ON);
+	return KYMO_OK;
+}
+
+void ky_gate_close(void)
+{
+	struct ky_gate_page *page = ky_gate();
+
+	set_word(KYMO_GATE_OFF);
+	ky_lock(&page->pool_lock);
+	__atomic_store_n(&page->epoch, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->capture, NULL, __ATOMIC_RELEASE);
+	ky_unlock(&page->pool_lock);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who may record in this process: the gate's one decision, and its opening and closing.
+ *
+ * The gate is a word on the page of base/gate_page.h. It is undecided when the process
+ * begins and, since the page is wiped, when it was forked; the first point that finds it
+ * so calls ky_gate_decide().
+ */
+#ifndef KYMO_CAPTURE_GATE_H
+#define KYMO_CAPTURE_GATE_H
+
+#include "base/gate_page.h"
+
+/*
+ * What the gate says, after deciding it if need be: attaches to the recorder that
+ * KYMO_SESSION names, in a forked child only if that recorder follows forks; else closes
+ * it. Any thread; takes system calls, but no memory from malloc.
+ */
+uint32_t ky_gate_decide(void);
+
+/*
+ * Opens the gate for `capture`, which must stay until the gate is closed. Refused with
+ * KYMO_ERROR_UNSUPPORTED where the kernel would not wipe the page in children: they would
+ * go on writing into their parent's capture.
+ */
+int32_t ky_gate_open(struct ky_capture *capture);
+void ky_gate_close(void);
+
+/*
+ * Implemented by the agent (control/agent.c), called once per process by ky_gate_decide
+ * with decide_lock held: opens the gate or leaves it alone.
+ */
+void ky_agent_decide(void);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Leases: how a thread comes to a chunk and appends to it without a lock.
+ *
+ * A thread has at most one writer, found through one initial-exec thread-local pointer;
+ * the writer holds the lease of at most one chunk. While `busy` is set the writer is the
+ * thread's alone; a signal handler that finds it set counts its record as nested and goes
+ * away. Each record is committed by one release store to the chunk's head, which a reader
+ * in any process pairs with an acquire load.
+ *
+ * Getting a lease, changing chunks and giving one back take pool_lock; nothing else does.
+ */
+#ifndef KYMO_CAPTURE_LEASE_H
+#define KYMO_CAPTURE_LEASE_H
+
+#include <kymo/record.h>
+
+#include "base/clock.h"
+#include "capture/capture.h"
+#include "capture/gate.h"
+
+struct ky_writer {
+	uint32_t busy;  /* set while the owner is inside; read by the cut */
+	uint32_t epoch; /* of the lease; stale unless it is the gate's */
+	struct kymo_record *cursor, *limit; /* next free line, end of the chunk */
+	struct kymo_record *first;   /* line 0 of the chunk: head = cursor - first */
+	uint32_t *head;              /* of the chunk: lines committed */
+	struct ky_writer_slot *slot; /* counts, where the recorder sees them */
+	uint32_t chunk;              /* index + 1, 0: none */
+	uint32_t track, tid;
+	uint32_t next_free; /* index + 1 among the writers of ended threads */
+};
+
+/* The calling thread's writer, KY_WRITER_MAKING while it is being made, or NULL. */
+#define KY_WRITER_MAKING ((struct ky_writer *)1)
+extern __thread struct ky_writer *ky_writer_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The cut finds everything done that was done before this. */
+static inline void ky_writer_leave(struct ky_writer *writer)
+{
+	__atomic_store_n(&writer->busy, 0, __ATOMIC_RELEASE);
+}
+
+/* For ky_writer_begin only: no writer, or inside it already; a new lease is needed. */
+struct kymo_record *ky_writer_without(uint32_t lines);
+struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines);
+
+/*
+ * Begins a record of `lines` lines (1 to 255): where to write them, or NULL when nothing
+ * is recorded or the loss was counted. After non-NULL, ky_writer_commit must follow on
+ * the same thread, with nothing but stores in between.
+ */
+static inline struct kymo_record *ky_writer_begin(uint32_t lines)
+{
+	struct ky_writer *writer = ky_writer_self;
+
+	if (KYMO_UNLIKELY((uintptr_t)writer <= 1 ||
+			  __atomic_load_n(&writer->busy, __ATOMIC_RELAXED)))
+		return ky_writer_without(lines);
+	__atomic_store_n(&writer->busy, 1, __ATOMIC_RELAXED);
+	/*
+	 * A handler on this thread must see busy before any line changes. The cut closes
+	 * the gate, lets every core pass a barrier and only then looks at busy: so either
+	 * it sees us inside, or we see that the epoch is over.
+	 */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (KYMO_UNLIKELY(writer->epoch !=
+				  __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED) ||
+			  (size_t)(writer->limit - writer->cursor) < lines))
+		return ky_writer_refill(writer, lines);
+	return writer->cursor;
+}
+
+/* Commits `records` activities in the `lines` lines begun. */
+static inline void ky_writer_commit(uint32_t lines, uint32_t records)
+{
+	struct ky_writer *writer = ky_writer_self;
+
+	writer->cursor += lines;
+	writer->slot->accepted += records;
+	writer->slot->written += records;
+	/* Pairs with the acquire load of whoever reads the chunk. */
+	__atomic_store_n(writer->head, (uint32_t)(writer->cursor - writer->first),
+			 __ATOMIC_RELEASE);
+	ky_writer_leave(writer);
+}
+
+/* Copies whole records, `line_count` lines in all; enum kymo_status as kymo_host.emit. */
+int32_t ky_emit(const struct kymo_record *lines, uint32_t line_count);
+
+/* Counts an activity of the calling thread that a filter left out, or that cannot fit. */
+void ky_writer_filtered(void);
+void ky_writer_too_big(void);
+
+/* The calling thread's track in the current capture, made if need be; 0 if none. */
+uint32_t ky_thread_track(void);
+
+/* Host ticks as the current capture reads them. */
+static inline uint64_t ky_ticks(void)
+{
+	return ky_ticks_of(ky_gate()->ticks);
+}
+
+/*
+ * Ends the recording into `capture`: closes the gate, waits until no writer is inside (at
+ * most 10 ms; a chunk whose writer is still busy then is quarantined) and seals all
+ * chunks. What is below the heads is the capture. Its memory may be unmapped afterwards
+ * unless capture->quarantined says that somebody is still in there.
+ */
+void ky_capture_cut(struct ky_capture *capture);
+
+/* In a forked child, before its first lease: the other threads' writers are gone. */
+void ky_lease_forked(void);
+
+#endif
