@@ -26,8 +26,9 @@
 
 struct mirror {
 	uint8_t *region;
-	size_t size;
+	size_t size, used;
 	uint64_t *tail, *not_kept;
+	uint32_t count[KY_ENTRY_KINDS]; /* of the kinds that stand here only */
 };
 
 static struct {
@@ -100,38 +101,76 @@ static uint32_t highest_number(uint16_t kind)
 	}
 }
 
-static int has_room(size_t size)
+/* What happened in one session: not for the next one's capture. */
+static int is_of_session(uint16_t kind)
 {
-	const struct mirror *mirror = &dictionary.mirror;
+	return kind == KY_ENTRY_METADATA || kind == KY_ENTRY_STATE ||
+	       kind == KY_ENTRY_LOSS;
+}
 
-	return dictionary.tail + size <= REGION_SIZE &&
-	       (!mirror->region || dictionary.tail + size <= mirror->size);
+static size_t whole_size(size_t size)
+{
+	return sizeof(struct ky_dictionary_entry) + padded(size);
+}
+
+static int mirror_has_room(size_t whole)
+{
+	return dictionary.mirror.used + whole <= dictionary.mirror.size;
+}
+
+static void write_entry(uint8_t *at, uint16_t kind, uint32_t id, const void *payload,
+			size_t size)
+{
+	struct ky_dictionary_entry entry = {
+		.size = (uint32_t)size,
+		.kind = kind,
+		.id = id,
+	};
+
+	entry.crc32c = entry_crc(&entry, payload);
+	memset(at, 0, whole_size(size)); /* a child may find a half-written entry here */
+	memcpy(at, &entry, sizeof(entry));
+	memcpy(at + sizeof(entry), payload, size);
+}
+
+static void write_mirror(uint16_t kind, uint32_t id, const void *payload, size_t size)
+{
+	struct mirror *mirror = &dictionary.mirror;
+
+	write_entry(mirror->region + mirror->used, kind, id, payload, size);
+	mirror->used += whole_size(size);
+	/* Pairs with the acquire load of whoever reads the mirror. */
+	__atomic_store_n(mirror->tail, mirror->used, __ATOMIC_RELEASE);
+}
+
+static int32_t append_of_session(uint16_t kind, const void *payload, size_t size,
+				 uint32_t *id)
+{
+	if (!dictionary.mirror.region)
+		return KYMO_ERROR_STATE;
+	if (!mirror_has_room(whole_size(size)))
+		return KYMO_ERROR_NO_MEMORY;
+	*id = ++dictionary.mirror.count[kind];
+	write_mirror(kind, *id, payload, size);
+	return KYMO_OK;
 }
 
 static int32_t append(uint16_t kind, const void *payload, size_t size, uint32_t *id)
 {
-	const size_t whole = sizeof(struct ky_dictionary_entry) + padded(size);
-	struct ky_dictionary_entry entry = {.size = (uint32_t)size, .kind = kind};
-	struct mirror *mirror = &dictionary.mirror;
-	uint8_t *at = dictionary.region + dictionary.tail;
+	const size_t whole = whole_size(size);
 
-	if (!has_room(whole) || dictionary.count[kind] >= highest_number(kind))
+	if (dictionary.tail + whole > REGION_SIZE ||
+	    dictionary.count[kind] >= highest_number(kind) ||
+	    (dictionary.mirror.region && !mirror_has_room(whole)))
 		return KYMO_ERROR_NO_MEMORY;
-	entry.id = dictionary.count[kind] + 1;
-	entry.crc32c = entry_crc(&entry, payload);
-	memset(at, 0, whole); /* a child may find a half-written entry here */
-	memcpy(at, &entry, sizeof(entry));
-	memcpy(at + sizeof(entry), payload, size);
-	if (mirror->region)
-		memcpy(mirror->region + dictionary.tail, at, whole);
+	*id = dictionary.count[kind] + 1;
+	write_entry(dictionary.region + dictionary.tail, kind, *id, payload, size);
 	table_insert(dictionary.tail);
 	dictionary.count[kind]++;
 	/* Last, also for a child that is forked off at this moment. */
 	__atomic_store_n(&dictionary.tail, dictionary.tail + whole, __ATOMIC_RELEASE);
-	/* Pairs with the acquire load of whoever reads the mirror. */
-	if (mirror->region)
-		__atomic_store_n(mirror->tail, dictionary.tail, __ATOMIC_RELEASE);
-	*id = entry.id;
+	if (dictionary.mirror.region)
+		write_mirror(kind, *id, payload, size);
 	return KYMO_OK;
 }
 
@@ -167,7 +206,9 @@ int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
 		return KYMO_ERROR_INVALID;
 	ky_lock(lock);
 	status = ensure_region();
-	if (status == KYMO_OK) {
+	if (status == KYMO_OK && is_of_session(kind)) {
+		status = append_of_session(kind, payload, size, id);
+	} else if (status == KYMO_OK) {
 		entry = table_find(kind, payload, size);
 		if (entry)
 			*id = entry->id;
@@ -210,7 +251,13 @@ int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 	if (status == KYMO_OK && region && dictionary.tail > size)
 		status = KYMO_ERROR_NO_MEMORY;
 	if (status == KYMO_OK) {
-		dictionary.mirror = (struct mirror){region, size, tail, not_kept};
+		dictionary.mirror = (struct mirror){
+			.region = region,
+			.size = size,
+			.used = dictionary.tail,
+			.tail = tail,
+			.not_kept = not_kept,
+		};
 		if (region) {
 			memcpy(region, dictionary.region, dictionary.tail);
 			__atomic_store_n(tail, dictionary.tail, __ATOMIC_RELEASE);

@@ -5,7 +5,8 @@
  * The process has one, in private memory, which lives as long as the process, so that
  * numbers held at call sites stay valid from session to session. While a capture is
  * being recorded every entry is also appended to the capture's own region (the mirror),
- * which a recorder can read whenever the program dies.
+ * which a recorder can read whenever the program dies. What belongs to one session only
+ * (METADATA, STATE, LOSS) stands in the mirror alone and is never found by content.
  *
  * Every function takes the dictionary's lock (a word on the wiped page) and may be called
  * from any thread. After a fork the child calls ky_dictionary_recover() before anything
@@ -21,7 +22,8 @@
 /*
  * Finds or appends an entry. KYMO_OK with its number in `*id`; KYMO_ERROR_NO_MEMORY when
  * the dictionary is full or the kind's numbers are used up (65535 for types, domains,
- * keys and link kinds). A payload's padding must be zero, since it is compared whole.
+ * keys and link kinds); KYMO_ERROR_STATE for a kind of one session when nothing is
+ * mirrored. A payload's padding must be zero, since it is compared whole.
  */
 int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
 			     uint32_t *id);

@@ -164,6 +164,38 @@ static void a_full_dictionary_keeps_its_promise_and_counts(void **state)
 	assert_int_equal(in_child(fill_small_mirror), 0);
 }
 
+static int append_what_is_of_one_session(void)
+{
+	struct ky_loss_entry loss = {.source = 1, .reason = 1, .count = 5};
+	static uint8_t second[1 << 16];
+	uint64_t second_tail = 0;
+	uint32_t id, a, b;
+
+	if (ky_dictionary_intern(KY_ENTRY_LOSS, &loss, sizeof(loss), &id) !=
+	    KYMO_ERROR_STATE)
+		return 1;
+	ky_dictionary_mirror(region, sizeof(region), &tail, &not_kept);
+	a = string_of("between");
+	/* Equal losses add up: each is an entry of its own. */
+	ky_dictionary_intern(KY_ENTRY_LOSS, &loss, sizeof(loss), &id);
+	ky_dictionary_intern(KY_ENTRY_LOSS, &loss, sizeof(loss), &id);
+	b = string_of("after them");
+	if (id != 2 || b != a + 1 || check_mirror() != b)
+		return 2;
+	/* The next session's capture has the names and not the losses. */
+	ky_dictionary_mirror(second, sizeof(second), &second_tail, &not_kept);
+	return second_tail == tail - 2 * (sizeof(struct ky_dictionary_entry) +
+					  sizeof(loss))
+		       ? 0
+		       : 3;
+}
+
+static void what_is_of_one_session_does_not_reach_the_next(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(append_what_is_of_one_session), 0);
+}
+
 static uint32_t known_before_fork;
 
 static int recover_in_child(void)
@@ -196,10 +228,11 @@ static void a_forked_child_keeps_the_numbers(void **state)
 
 int main(void)
 {
-	/* The first two run in children, with a dictionary that is still empty. */
+	/* The first three run in children, with a dictionary that is still empty. */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_dictionary_keeps_its_promise_and_counts),
 		cmocka_unit_test(a_forked_child_keeps_the_numbers),
+		cmocka_unit_test(what_is_of_one_session_does_not_reach_the_next),
 		cmocka_unit_test(a_string_has_one_number_whoever_asks),
 		cmocka_unit_test(any_bytes_are_a_string),
 		cmocka_unit_test(kinds_number_apart_and_run_out_at_16_bits),

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The reader walks the file once, front to back, checks each block's CRCs and keeps what
+ * is small (dictionary, anchors, counts); of chunks it keeps only where they stand. It
+ * reads by pread into memory of its own, never through a mapping, since the file can
+ * shrink while it is read and that must be an error, not a SIGBUS.
+ *
+ * Where a block's header is damaged the walk goes on at the next place, 64 bytes on, that
+ * holds a whole one; what was passed over is counted.
+ */
+#include "capture/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/fs.h"
+#include "capture/reader_parts.h"
+
+#define BLOCK_ALIGN 64u
+#define WINDOW_SIZE (1u << 20) /* of the file, in memory at one time */
+
+struct ky_reader {
+	int fd;
+	uint64_t size, bad_bytes;
+	struct ky_session_block *session;
+	struct ky_parts **captures; /* ascending number */
+	size_t capture_count, capture_capacity;
+	uint8_t *window;
+	uint64_t window_offset;
+	size_t window_size;
+	struct kymo_error *error; /* of the call that opens it */
+};
+
+static int32_t no_memory(struct kymo_error *error)
+{
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory to read the capture");
+}
+
+/*
+ * A view of `size` bytes (at most WINDOW_SIZE) at `offset`, valid until the next call;
+ * the caller has checked that they lie within the file.
+ */
+static int32_t look(struct ky_reader *reader, uint64_t offset, size_t size,
+		    const uint8_t **out)
+{
+	*out = reader->window;
+	if (offset < reader->window_offset ||
+	    offset + size > reader->window_offset + reader->window_size) {
+		int number = ky_pread_all(reader->fd, reader->window, WINDOW_SIZE, offset,
+					  &reader->window_size);
+
+		reader->window_offset = offset;
+		if (number != 0)
+			return ky_error_set_errno(reader->error, number,
+						  "cannot read the capture");
+		if (reader->window_size < size)
+			return ky_error_set(reader->error, KYMO_ERROR_IO,
+					    "the capture shrank while it was read");
+	}
+	*out = reader->window + (offset - reader->window_offset);
+	return KYMO_OK;
+}
+
+/* Appends the range to `bytes` (or to nothing, if NULL) and carries its CRC on. */
+static int32_t take_range(struct ky_reader *reader, uint64_t offset, uint64_t size,
+			  struct ky_bytes *bytes, uint32_t *crc)
+{
+	while (size > 0) {
+		size_t part = size < WINDOW_SIZE ? (size_t)size : WINDOW_SIZE;
+		const uint8_t *data;
+		int32_t status = look(reader, offset, part, &data);
+
+		if (status == KYMO_OK && bytes)
+			status = ky_bytes_append(bytes, data, part, reader->error);
+		if (status != KYMO_OK)
+			return status;
+		*crc = ky_crc32c(*crc, data, part);
+		offset += part;
+		size -= part;
+	}
+	return KYMO_OK;
+}
+
+static void destroy_parts(struct ky_parts *parts)
+{
+	ky_parts_clear(parts);
+	free(parts);
+}
+
+static int32_t find_capture(struct ky_reader *reader, uint64_t number,
+			    struct ky_parts **out, struct kymo_error *error)
+{
+	size_t low = 0, high = reader->capture_count;
+	struct ky_parts *capture;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (reader->captures[middle]->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < reader->capture_count && reader->captures[low]->number == number) {
+		*out = reader->captures[low];
+		return KYMO_OK;
+	}
+	if (reader->capture_count == reader->capture_capacity) {
+		size_t capacity = reader->capture_capacity * 2 + 8;
+		struct ky_parts **grown =
+			realloc(reader->captures, capacity * sizeof(struct ky_parts *));
+
+		if (!grown)
+			return no_memory(error);
+		reader->captures = grown;
+		reader->capture_capacity = capacity;
+	}
+	capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return no_memory(error);
+	capture->number = number;
+	memmove(&reader->captures[low + 1], &reader->captures[low],
+		(reader->capture_count - low) * sizeof(struct ky_parts *));
+	reader->captures[low] = capture;
+	reader->capture_count++;
+	*out = capture;
+	return KYMO_OK;
+}
+
+static int32_t take_session(struct ky_reader *reader, const struct ky_bytes *payload,
+			    struct kymo_error *error)
+{
+	struct ky_session_block *session;
+	size_t room;
+
+	if (payload->size < sizeof(*session))
+		return KYMO_AGAIN;
+	if (reader->session)
+		return KYMO_OK;
+	session = malloc(payload->size);
+	if (!session)
+		return no_memory(error);
+	memcpy(session, payload->data, payload->size);
+	room = payload->size - sizeof(*session);
+	if (session->command_line_size > room)
+		session->command_line_size = (uint32_t)room;
+	reader->session = session;
+	return KYMO_OK;
+}
+
+/* KYMO_AGAIN: the block makes no sense. */
+static int32_t take_block(struct ky_reader *reader, const struct ky_block_header *block,
+			  uint64_t offset, const struct ky_bytes *payload,
+			  struct kymo_error *error)
+{
+	struct ky_parts *parts = NULL;
+	int32_t status;
+
+	if (block->kind == KY_BLOCK_SESSION)
+		return take_session(reader, payload, error);
+	status = find_capture(reader, block->capture, &parts, error);
+	if (status != KYMO_OK)
+		return status;
+	return ky_parts_take(parts, block, offset, payload, error);
+}
+
+/* ---- The walk ---- */
+
+static int block_is_whole(const struct ky_reader *reader, uint64_t offset,
+			  const struct ky_block_header *block)
+{
+	return block->magic == KY_BLOCK_MAGIC &&
+	       block->header_crc32c ==
+		       ky_crc32c(0, block,
+				 offsetof(struct ky_block_header, header_crc32c)) &&
+	       block->size <= reader->size - offset - sizeof(*block);
+}
+
+/* Of a chunk only the header is kept in memory. KYMO_AGAIN: the CRC is wrong. */
+static int32_t read_payload(struct ky_reader *reader, const struct ky_block_header *block,
+			    uint64_t offset, struct ky_bytes *payload)
+{
+	uint64_t kept = block->size;
+	uint32_t crc = 0;
+	int32_t status;
+
+	if (block->kind == KY_BLOCK_CHUNK && kept > sizeof(struct ky_chunk_header))
+		kept = sizeof(struct ky_chunk_header);
+	payload->size = 0;
+	status = take_range(reader, offset, kept, payload, &crc);
+	if (status == KYMO_OK)
+		status =
+			take_range(reader, offset + kept, block->size - kept, NULL, &crc);
+	if (status != KYMO_OK)
+		return status;
+	return crc == block->payload_crc32c ? KYMO_OK : KYMO_AGAIN;
+}
+
+static int32_t walk(struct ky_reader *reader, uint64_t offset, struct kymo_error *error)
+{
+	struct ky_bytes payload = {NULL, 0, 0};
+	struct ky_block_header block;
+	int32_t status = KYMO_OK;
+
+	while (reader->size - offset >= sizeof(block)) {
+		const uint8_t *data;
+		uint64_t begin = offset, padded;
+
+		status = look(reader, offset, sizeof(block), &data);
+		if (status != KYMO_OK)
+			break;
+		memcpy(&block, data, sizeof(block));
+		if (!block_is_whole(reader, offset, &block)) {
+			offset += BLOCK_ALIGN;
+			reader->bad_bytes += BLOCK_ALIGN;
+			continue;
+		}
+		offset += sizeof(block);
+		status = read_payload(reader, &block, offset, &payload);
+		if (status == KYMO_OK)
+			status = take_block(reader, &block, offset, &payload, error);
+		padded = (block.size + BLOCK_ALIGN - 1) & ~(uint64_t)(BLOCK_ALIGN - 1);
+		offset = padded < reader->size - offset ? offset + padded : reader->size;
+		if (status == KYMO_AGAIN)
+			reader->bad_bytes += offset - begin;
+		else if (status != KYMO_OK)
+			break;
+		status = KYMO_OK;
+	}
+	if (status == KYMO_OK)
+		reader->bad_bytes += reader->size - offset;
+	free(payload.data);
+	return status;
+}
+
+/* Without its header a capture's ticks mean nothing: then it is left out. */
+static int32_t finish_captures(struct ky_reader *reader, struct kymo_error *error)
+{
+	size_t kept = 0;
+	int32_t status = KYMO_OK;
+
+	for (size_t i = 0; i < reader->capture_count; i++) {
+		struct ky_parts *parts = reader->captures[i];
+
+		if (!parts->has_header) {
+			reader->bad_bytes += ky_parts_size(parts);
+			destroy_parts(parts);
+			continue;
+		}
+		reader->captures[kept++] = parts;
+		if (status == KYMO_OK)
+			status = ky_parts_finish(parts, error);
+	}
+	reader->capture_count = kept;
+	return status;
+}
+
+static int32_t check_file(struct ky_reader *reader, uint64_t *offset,
+			  struct kymo_error *error)
+{
+	struct ky_file_header header;
+	size_t got;
+	int number = ky_pread_all(reader->fd, &header, sizeof(header), 0, &got);
+
+	if (number != 0)
+		return ky_error_set_errno(error, number, "cannot read it");
+	if (got < sizeof(header) || header.magic != KY_FILE_MAGIC ||
+	    header.header_size < sizeof(header) || header.header_size > reader->size)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "not a capture of Kymo");
+	if (header.format_major != KYMO_CAPTURE_FORMAT_MAJOR)
+		return ky_error_set(error, KYMO_ERROR_VERSION,
+				    "capture format %u.%u; this version reads %d.x",
+				    header.format_major, header.format_minor,
+				    KYMO_CAPTURE_FORMAT_MAJOR);
+	*offset = header.header_size;
+	return KYMO_OK;
+}
+
+static int32_t open_file(struct ky_reader *reader, const char *path,
+			 struct kymo_error *error)
+{
+	struct stat info;
+
+	reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (reader->fd < 0 || fstat(reader->fd, &info) != 0)
+		return ky_error_set_errno(error, errno, "cannot open it");
+	if (!S_ISREG(info.st_mode))
+		return ky_error_set(error, KYMO_ERROR_INVALID, "not a regular file");
+	reader->size = (uint64_t)info.st_size;
+	reader->window = malloc(WINDOW_SIZE);
+	return reader->window ? KYMO_OK : no_memory(error);
+}
+
+void ky_reader_close(struct ky_reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < reader->capture_count; i++)
+		destroy_parts(reader->captures[i]);
+	free(reader->captures);
+	free(reader->session);
+	free(reader->window);
+	if (reader->fd >= 0)
+		close(reader->fd);
+	free(reader);
+}
+
+int32_t ky_reader_open(struct ky_reader **out, const char *path, struct kymo_error *error)
+{
+	struct ky_reader *reader = calloc(1, sizeof(*reader));
+	uint64_t offset = 0;
+	int32_t status;
+
+	*out = NULL;
+	if (!reader)
+		return no_memory(error);
+	reader->error = error;
+	status = open_file(reader, path, error);
+	if (status == KYMO_OK)
+		status = check_file(reader, &offset, error);
+	if (status == KYMO_OK)
+		status = walk(reader, offset, error);
+	if (status == KYMO_OK)
+		status = finish_captures(reader, error);
+	free(reader->window);
+	reader->window = NULL;
+	reader->error = NULL;
+	if (status != KYMO_OK) {
+		ky_reader_close(reader);
+		ky_error_wrap(error, "%s", path);
+		return status;
+	}
+	*out = reader;
+	return KYMO_OK;
+}
+
+size_t ky_reader_capture_count(const struct ky_reader *reader)
+{
+	return reader->capture_count;
+}
+
+const struct ky_reader_capture *ky_reader_capture(const struct ky_reader *reader,
+						  size_t index)
+{
+	return index < reader->capture_count ? &reader->captures[index]->view : NULL;
+}
+
+const struct ky_session_block *ky_reader_session(const struct ky_reader *reader)
+{
+	return reader->session;
+}
+
+uint64_t ky_reader_bad_bytes(const struct ky_reader *reader)
+{
+	return reader->bad_bytes;
+}
+
+int32_t ky_reader_lines_at(const struct ky_reader *reader,
+			   const struct ky_reader_chunk *chunk, uint32_t first,
+			   uint32_t count, struct kymo_record *lines,
+			   struct kymo_error *error)
+{
+	size_t size = (size_t)count * KYMO_LINE_SIZE, got;
+	int number;
+
+	if (first > chunk->line_count || count > chunk->line_count - first)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "lines beyond the end of a chunk");
+	number = ky_pread_all(reader->fd, lines, size,
+			      chunk->offset + (uint64_t)first * KYMO_LINE_SIZE, &got);
+	if (number != 0)
+		return ky_error_set_errno(error, number, "cannot read the capture");
+	if (got < size)
+		return ky_error_set(error, KYMO_ERROR_IO,
+				    "the capture shrank while it was read");
+	return KYMO_OK;
+}
+
+int32_t ky_reader_lines(const struct ky_reader *reader,
+			const struct ky_reader_chunk *chunk, struct kymo_record *lines,
+			struct kymo_error *error)
+{
+	return ky_reader_lines_at(reader, chunk, 0, chunk->line_count, lines, error);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "support/test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <signal.h>
+
+#include "capture/lease.h"
+#include "capture/reader.h"
+#include "capture/spool.h"
+#include "record/dictionary.h"
+
+static struct ky_capture capture;
+static char path[64];
+
+static int set_up(void **state)
+{
+	const struct ky_capture_setup setup = {
+		.budget = KY_BUDGET_MIN,
+		.ticks = KY_TICKS_MONOTONIC,
+		.overflow = KY_OVERFLOW_STREAM,
+		.session = 99,
+		.capture = 4,
+	};
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/kymo-spool-test-%d", (int)getpid());
+	if (ky_capture_make_private(&setup, &capture, NULL) != KYMO_OK)
+		return -1;
+	ky_capture_identify(&capture);
+	return ky_dictionary_mirror(capture.dictionary, capture.dictionary_size,
+				    &capture.header->dictionary_tail,
+				    &capture.header->names_not_kept) == KYMO_OK &&
+			       ky_gate_open(&capture) == KYMO_OK
+		       ? 0
+		       : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	if (ky_gate()->capture)
+		ky_capture_cut(&capture);
+	ky_dictionary_mirror(NULL, 0, NULL, NULL);
+	ky_capture_unmap(&capture);
+	unlink(path);
+	return 0;
+}
+
+static void emit(uint64_t number)
+{
+	struct kymo_record line = {
+		.kind = KYMO_KIND_SPAN,
+		.lines = 1,
+		.name = ky_dictionary_text("work"),
+		.begin = number,
+		.end = number + 1,
+	};
+
+	assert_int_equal(ky_emit(&line, 1), KYMO_OK);
+}
+
+static struct ky_spool *create(void)
+{
+	struct ky_spool *spool;
+
+	assert_int_equal(ky_spool_create(&spool, path, 99, KY_OVERFLOW_STREAM,
+					 (struct kymo_str){"prog\0-x\0", 8}, NULL),
+			 KYMO_OK);
+	return spool;
+}
+
+/* Reads the file and checks that the spans 0 to count - 1 are in it, once each. */
+static void expect_spans(uint64_t count)
+{
+	static struct kymo_record lines[KY_CHUNK_LINES];
+	const struct ky_reader_capture *found;
+	struct ky_reader *reader;
+	uint64_t next = 0;
+
+	assert_int_equal(ky_reader_open(&reader, path, NULL), KYMO_OK);
+	assert_int_equal(ky_reader_capture_count(reader), 1);
+	found = ky_reader_capture(reader, 0);
+	for (size_t i = 0; i < found->chunk_count; i++) {
+		assert_int_equal(ky_reader_lines(reader, &found->chunks[i], lines, NULL),
+				 KYMO_OK);
+		for (uint32_t at = 0; at < found->chunks[i].line_count;
+		     at += lines[at].lines) {
+			if (lines[at].kind != KYMO_KIND_SPAN)
+				continue;
+			assert_int_equal(lines[at].begin, next++);
+			assert_int_equal(
+				ky_catalog_string(found->catalog, lines[at].name).size,
+				4);
+		}
+	}
+	assert_int_equal(next, count);
+	ky_reader_close(reader);
+}
+
+static void what_was_recorded_is_read_back(void **state)
+{
+	struct ky_spool *spool = create();
+	const struct ky_reader_capture *found;
+	struct ky_spool_capture *handle;
+	struct ky_reader *reader;
+
+	(void)state;
+	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
+	ky_capture_anchor(&capture, 5, 1, 2, 3, 0);
+	for (uint64_t i = 0; i < 3000; i++)
+		emit(i);
+	ky_capture_cut(&capture);
+	assert_int_equal(ky_spool_drain(handle, 0, NULL), KYMO_OK);
+	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, NULL), KYMO_OK);
+	assert_int_equal(ky_spool_sync(spool, NULL), KYMO_OK);
+	ky_spool_close(spool);
+
+	expect_spans(3000);
+	assert_int_equal(ky_reader_open(&reader, path, NULL), KYMO_OK);
+	found = ky_reader_capture(reader, 0);
+	assert_int_equal(found->header.pid, getpid());
+	assert_int_equal(found->end.reason, KY_END_STOPPED);
+	assert_int_equal(found->writer_count, 1);
+	assert_int_equal(found->writers[0].written, 3000);
+	assert_true(found->anchor_count >= 2);
+	assert_int_equal(ky_reader_session(reader)->command_line_size, 8);
+	assert_int_equal(ky_reader_bad_bytes(reader), 0);
+	ky_reader_close(reader);
+}
+
+static void streaming_gives_chunks_back_and_loses_nothing(void **state)
+{
+	struct ky_spool *spool = create();
+	struct ky_spool_capture *handle;
+	uint64_t total = (uint64_t)capture.chunk_count * KY_CHUNK_LINES * 3;
+
+	(void)state;
+	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
+	for (uint64_t i = 0; i < total; i++) {
+		emit(i);
+		if (i % 2000 == 0)
+			assert_int_equal(ky_spool_drain(handle, 1, NULL), KYMO_OK);
+	}
+	ky_capture_cut(&capture);
+	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, NULL), KYMO_OK);
+	ky_spool_close(spool);
+	expect_spans(total);
+}
+
+static void what_was_drained_is_readable_without_an_end(void **state)
+{
+	struct ky_spool *spool = create();
+	struct ky_spool_capture *handle;
+
+	(void)state;
+	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
+	for (uint64_t i = 0; i < KY_CHUNK_LINES; i++)
+		emit(i);
+	assert_int_equal(ky_spool_drain(handle, 1, NULL), KYMO_OK);
+	ky_spool_close(spool);            /* as if killed: no finish */
+	expect_spans(KY_CHUNK_LINES - 1); /* one line was the lease */
+}
+
+static void an_existing_file_is_kept(void **state)
+{
+	struct ky_spool *spool = create(), *second;
+	struct kymo_error error;
+
+	(void)state;
+	ky_spool_close(spool);
+	assert_int_equal(ky_spool_create(&second, path, 1, KY_OVERFLOW_DROP,
+					 (struct kymo_str){0}, &error),
+			 KYMO_ERROR_EXISTS);
+	assert_null(second);
+	assert_non_null(strstr(error.message, path));
+}
+
+static void a_full_disk_is_told_of(void **state)
+{
+	struct rlimit limit, old;
+	struct ky_spool *spool = create();
+	struct ky_spool_capture *handle;
+	struct kymo_error error;
+
+	(void)state;
+	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
+	for (uint64_t i = 0; i < 3000; i++)
+		emit(i);
+	ky_capture_cut(&capture);
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = (struct rlimit){65536, old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, &error), KYMO_ERROR_IO);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_non_null(strstr(error.message, "cannot write the capture file"));
+	ky_spool_close(spool);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_recorded_is_read_back, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			streaming_gives_chunks_back_and_loses_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_was_drained_is_readable_without_an_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_existing_file_is_kept, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_full_disk_is_told_of, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
