@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One function per table of the plug-in ABI, each a sequence of single checks; the caller
+ * puts the name of what it was checking in front of the message, so that it reads
+ * `source "x": type 2: no name`.
+ *
+ * The tables are trusted to be readable memory, nothing more. Texts are quoted shortened,
+ * and a list is followed for LIST_MAX entries at most: one that forgot its NULL runs into
+ * whatever lies behind it.
+ */
+#include "plugin/check.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+#define LIST_MAX      1024 /* entries; far more than any list has */
+#define NAME_MAX_SIZE 64
+#define QUOTED        "\"%.64s\""
+
+/* The size that a struct of ABI 1.0 has at least; its last member is a pointer. */
+#define SIZE_1_0(type, last) (offsetof(struct type, last) + sizeof(void *))
+
+struct operation {
+	const char *name;
+	size_t offset;
+};
+
+static const struct operation source_operations[] = {
+	{"create", offsetof(struct kymo_source_ops, create)},
+	{"destroy", offsetof(struct kymo_source_ops, destroy)},
+	{"prepare", offsetof(struct kymo_source_ops, prepare)},
+	{"start", offsetof(struct kymo_source_ops, start)},
+	{"stop", offsetof(struct kymo_source_ops, stop)},
+};
+
+static const struct operation sink_operations[] = {
+	{"open", offsetof(struct kymo_sink_ops, open)},
+	{"begin", offsetof(struct kymo_sink_ops, begin)},
+	{"batch", offsetof(struct kymo_sink_ops, batch)},
+	{"end", offsetof(struct kymo_sink_ops, end)},
+	{"abort", offsetof(struct kymo_sink_ops, abort)},
+	{"close", offsetof(struct kymo_sink_ops, close)},
+};
+
+#define bad(error, ...) ky_error_set(error, KYMO_ERROR_PLUGIN, __VA_ARGS__)
+
+static int32_t check_size(uint32_t size, size_t least, const char *type,
+			  struct kymo_error *error)
+{
+	if (size >= least)
+		return KYMO_OK;
+	return bad(error, "struct_size is %u, but %s has at least %zu bytes", size, type,
+		   least);
+}
+
+/* 1 to 64 of [A-Za-z0-9_-]: names that people type and that become file names. */
+static int32_t check_name(const char *name, struct kymo_error *error)
+{
+	size_t size = 0;
+
+	if (!name)
+		return bad(error, "no name");
+	for (; size <= NAME_MAX_SIZE && name[size]; size++) {
+		char c = name[size];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+		    !(c >= '0' && c <= '9') && c != '_' && c != '-')
+			return bad(error,
+				   "the name " QUOTED
+				   " has more than letters, digits, '_' and '-'",
+				   name);
+	}
+	if (size == 0 || size > NAME_MAX_SIZE)
+		return bad(error, "the name " QUOTED " is not 1 to %d characters long",
+			   name, NAME_MAX_SIZE);
+	return KYMO_OK;
+}
+
+static int32_t check_text(const char *text, const char *what, struct kymo_error *error)
+{
+	if (text && text[0])
+		return KYMO_OK;
+	return bad(error, "no %s", what);
+}
+
+static int32_t check_value_type(uint32_t type, int arrays, struct kymo_error *error)
+{
+	uint32_t element = arrays ? type & ~KYMO_VALUE_ARRAY : type;
+
+	if (element >= KYMO_VALUE_INT64 && element <= KYMO_VALUE_TIME)
+		return KYMO_OK;
+	return bad(error, "value_type %#x is none", type);
+}
+
+static int32_t check_operations(const void *table, uint32_t size,
+				const struct operation *required, size_t count,
+				struct kymo_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		void (*function)(void) = NULL;
+
+		if (size >= required[i].offset + sizeof(function))
+			memcpy(&function, (const char *)table + required[i].offset,
+			       sizeof(function));
+		if (!function)
+			return bad(error, "the operation \"%s\" is missing",
+				   required[i].name);
+	}
+	return KYMO_OK;
+}
+
+static int32_t check_type(const struct kymo_type_desc *type, struct kymo_error *error)
+{
+	int32_t status = check_size(type->struct_size, SIZE_1_0(kymo_type_desc, help),
+				    "kymo_type_desc", error);
+
+	if (status == KYMO_OK)
+		status = check_name(type->name, error);
+	if (status == KYMO_OK && type->side > KYMO_SIDE_ACCELERATOR)
+		status = bad(error, "side %u is none", type->side);
+	return status;
+}
+
+static int32_t check_key(const struct kymo_key_desc *key, struct kymo_error *error)
+{
+	int32_t status = check_size(key->struct_size, SIZE_1_0(kymo_key_desc, help),
+				    "kymo_key_desc", error);
+
+	if (status == KYMO_OK)
+		status = check_text(key->name, "name", error);
+	if (status == KYMO_OK)
+		status = check_value_type(key->value_type, 1, error);
+	return status;
+}
+
+static int32_t check_option(const struct kymo_option_desc *option,
+			    struct kymo_error *error)
+{
+	int32_t status = check_size(option->struct_size, SIZE_1_0(kymo_option_desc, help),
+				    "kymo_option_desc", error);
+
+	if (status == KYMO_OK)
+		status = check_name(option->name, error);
+	if (status == KYMO_OK)
+		status = check_value_type(option->value_type, 0, error);
+	return status;
+}
+
+static int32_t check_injection(const struct kymo_injection_desc *injection,
+			       struct kymo_error *error)
+{
+	int32_t status =
+		check_size(injection->struct_size, SIZE_1_0(kymo_injection_desc, value),
+			   "kymo_injection_desc", error);
+
+	if (status != KYMO_OK)
+		return status;
+	if (injection->how < KYMO_INJECT_SET || injection->how > KYMO_INJECT_APPEND)
+		return bad(error, "how %u is none", injection->how);
+	status = check_text(injection->variable, "variable", error);
+	if (status != KYMO_OK)
+		return status;
+	if (strchr(injection->variable, '='))
+		return bad(error, "the variable " QUOTED " holds a '='",
+			   injection->variable);
+	if (!injection->value)
+		return bad(error, "no value for " QUOTED, injection->variable);
+	if (injection->how != KYMO_INJECT_SET && !injection->separator)
+		return bad(error, "no separator for " QUOTED, injection->variable);
+	return KYMO_OK;
+}
+
+static int32_t check_domain(const char *domain, struct kymo_error *error)
+{
+	return check_text(domain, "name", error);
+}
+
+/*
+ * Follows a list that ends with NULL and checks each entry. A macro, since the entries'
+ * types differ and a pointer to one list may not be read through another's type.
+ */
+#define check_list(list, what, check, error, status)                                    \
+	do {                                                                            \
+		size_t i_ = 0;                                                          \
+                                                                                        \
+		while ((status) == KYMO_OK && (list) && i_ < LIST_MAX && (list)[i_]) {  \
+			(status) = check((list)[i_++], error);                          \
+			if ((status) != KYMO_OK)                                        \
+				ky_error_wrap(error, "%s %zu", what, i_);               \
+		}                                                                       \
+		if ((status) == KYMO_OK && i_ == LIST_MAX)                              \
+			(status) = bad(error, "the list of %ss does not end with NULL", \
+				       what);                                           \
+	} while (0)
+
+static int32_t check_source_tables(const struct kymo_source_desc *source,
+				   struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	check_list(source->types, "type", check_type, error, status);
+	check_list(source->keys, "key", check_key, error, status);
+	check_list(source->domains, "domain", check_domain, error, status);
+	check_list(source->link_kinds, "link kind", check_domain, error, status);
+	check_list(source->options, "option", check_option, error, status);
+	check_list(source->injections, "injection", check_injection, error, status);
+	if (status != KYMO_OK)
+		return status;
+	if (!source->ops)
+		return bad(error, "no operations");
+	return check_operations(source->ops, source->ops->struct_size, source_operations,
+				sizeof(source_operations) / sizeof(source_operations[0]),
+				error);
+}
+
+static int32_t check_source(const struct kymo_source_desc *source,
+			    struct kymo_error *error)
+{
+	int32_t status = check_size(source->struct_size, SIZE_1_0(kymo_source_desc, ops),
+				    "kymo_source_desc", error);
+
+	if (status == KYMO_OK)
+		status = check_name(source->name, error);
+	if (status != KYMO_OK)
+		return status;
+	status = check_source_tables(source, error);
+	if (status != KYMO_OK)
+		ky_error_wrap(error, QUOTED, source->name);
+	return status;
+}
+
+static int32_t check_suffix(const char *suffix, struct kymo_error *error)
+{
+	if (suffix[0] == '.' && suffix[1])
+		return KYMO_OK;
+	return bad(error, QUOTED " does not begin with '.'", suffix);
+}
+
+static int32_t check_sink_tables(const struct kymo_sink_desc *sink,
+				 struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	check_list(sink->suffixes, "suffix", check_suffix, error, status);
+	if (status != KYMO_OK)
+		return status;
+	if (!sink->ops)
+		return bad(error, "no operations");
+	return check_operations(sink->ops, sink->ops->struct_size, sink_operations,
+				sizeof(sink_operations) / sizeof(sink_operations[0]),
+				error);
+}
+
+static int32_t check_sink(const struct kymo_sink_desc *sink, struct kymo_error *error)
+{
+	int32_t status = check_size(sink->struct_size, SIZE_1_0(kymo_sink_desc, ops),
+				    "kymo_sink_desc", error);
+
+	if (status == KYMO_OK)
+		status = check_name(sink->protocol, error);
+	if (status != KYMO_OK)
+		return status;
+	status = check_sink_tables(sink, error);
+	if (status != KYMO_OK)
+		ky_error_wrap(error, QUOTED, sink->protocol);
+	return status;
+}
+
+static int32_t check_version(const struct kymo_plugin *plugin, struct kymo_error *error)
+{
+	/* The one part that all majors share; without it there are no numbers to say. */
+	int32_t status =
+		check_size(plugin->struct_size, offsetof(struct kymo_plugin, name),
+			   "kymo_plugin", error);
+
+	if (status != KYMO_OK || plugin->abi_major == KYMO_PLUGIN_ABI_MAJOR)
+		return status;
+	return ky_error_set(error, KYMO_ERROR_VERSION,
+			    "it was built for plug-in ABI %u.%u, this Kymo has %u.%u: "
+			    "rebuild it with the headers of Kymo %s",
+			    plugin->abi_major, plugin->abi_minor, KYMO_PLUGIN_ABI_MAJOR,
+			    KYMO_PLUGIN_ABI_MINOR, KYMO_VERSION_STRING);
+}
+
+int32_t ky_plugin_check(const struct kymo_plugin *plugin, struct kymo_error *error)
+{
+	int32_t status;
+
+	if (!plugin)
+		return bad(error, "the entry gave no table");
+	status = check_version(plugin, error);
+	if (status == KYMO_OK)
+		status = check_size(plugin->struct_size, SIZE_1_0(kymo_plugin, sinks),
+				    "kymo_plugin", error);
+	if (status == KYMO_OK)
+		status = check_name(plugin->name, error);
+	if (status == KYMO_OK)
+		status = check_text(plugin->version, "version", error);
+	if (status == KYMO_OK)
+		status = check_text(plugin->license, "license", error);
+	if (status != KYMO_OK)
+		return status;
+	check_list(plugin->sources, "source", check_source, error, status);
+	check_list(plugin->sinks, "sink", check_sink, error, status);
+	if (status != KYMO_OK)
+		return status;
+	if (!(plugin->sources && plugin->sources[0]) &&
+	    !(plugin->sinks && plugin->sinks[0]))
+		return bad(error, "it has neither a source nor a sink");
+	return KYMO_OK;
+}
