@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Wires readers, timeline and a sink. The sink's operations are reached through a tap,
+ * which sees what a summary needs and the ledger does not say, and hands on the rest.
+ */
+#include "session/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "capture/reader.h"
+#include "session/sinks.h"
+#include "timeline/timeline.h"
+
+struct tap {
+	const struct kymo_sink_ops *ops;
+	void *sink;
+	uint32_t process_count;
+	int64_t first_ns, last_ns;
+};
+
+static int32_t tap_begin(void *sink, const struct kymo_trace_header *header,
+			 struct kymo_error *error)
+{
+	struct tap *tap = sink;
+
+	tap->process_count = header->process_count;
+	tap->first_ns = header->first_ns;
+	tap->last_ns = header->last_ns;
+	return tap->ops->begin(tap->sink, header, error);
+}
+
+static int32_t tap_batch(void *sink, const struct kymo_trace_event *events, size_t count,
+			 struct kymo_error *error)
+{
+	struct tap *tap = sink;
+
+	return tap->ops->batch(tap->sink, events, count, error);
+}
+
+static int32_t tap_end(void *sink, const struct kymo_trace_end *end,
+		       struct kymo_sink_result *result, struct kymo_error *error)
+{
+	struct tap *tap = sink;
+
+	return tap->ops->end(tap->sink, end, result, error);
+}
+
+static void tap_abort(void *sink)
+{
+	struct tap *tap = sink;
+
+	tap->ops->abort(tap->sink);
+}
+
+static const struct kymo_sink_ops tap_ops = {
+	.struct_size = sizeof(tap_ops),
+	.begin = tap_begin,
+	.batch = tap_batch,
+	.end = tap_end,
+	.abort = tap_abort,
+};
+
+/* ---- A sink that keeps nothing ---- */
+
+static int32_t null_begin(void *sink, const struct kymo_trace_header *header,
+			  struct kymo_error *error)
+{
+	(void)sink, (void)header, (void)error;
+	return KYMO_OK;
+}
+
+static int32_t null_batch(void *sink, const struct kymo_trace_event *events, size_t count,
+			  struct kymo_error *error)
+{
+	(void)sink, (void)events, (void)count, (void)error;
+	return KYMO_OK;
+}
+
+static int32_t null_end(void *sink, const struct kymo_trace_end *end,
+			struct kymo_sink_result *result, struct kymo_error *error)
+{
+	(void)sink, (void)end, (void)result, (void)error;
+	return KYMO_OK;
+}
+
+static void null_abort(void *sink)
+{
+	(void)sink;
+}
+
+static const struct kymo_sink_ops null_ops = {
+	.struct_size = sizeof(null_ops),
+	.begin = null_begin,
+	.batch = null_batch,
+	.end = null_end,
+	.abort = null_abort,
+};
+
+/* ---- Readers ---- */
+
+static void close_readers(struct ky_reader **readers, size_t count)
+{
+	for (size_t i = 0; readers && i < count; i++)
+		ky_reader_close(readers[i]);
+	free(readers);
+}
+
+static int32_t open_readers(const char *const *captures, size_t count,
+			    struct ky_reader ***out, struct kymo_error *error)
+{
+	struct ky_reader **readers;
+	int32_t status = KYMO_OK;
+
+	*out = NULL;
+	if (count == 0 || !captures)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no capture to export");
+	readers = calloc(count, sizeof(struct ky_reader *));
+	if (!readers)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	for (size_t i = 0; i < count && status == KYMO_OK; i++) {
+		if (!captures[i])
+			status = ky_error_set(error, KYMO_ERROR_INVALID,
+					      "capture %zu has no path", i + 1);
+		else
+			status = ky_reader_open(&readers[i], captures[i], error);
+	}
+	if (status == KYMO_OK)
+		*out = readers;
+	else
+		close_readers(readers, count);
+	return status;
+}
+
+/* What one export works on and what comes of it. */
+struct job {
+	struct ky_reader **readers;
+	size_t count;
+	struct tap tap;
+	struct kymo_sink_result result;
+	struct kymo_trace_ledger ledger;
+};
+
+static int32_t run(struct job *job, struct kymo_error *error)
+{
+	job->result.struct_size = sizeof(job->result);
+	job->ledger.struct_size = sizeof(job->ledger);
+	return ky_timeline_run(job->readers, job->count, &tap_ops, &job->tap,
+			       &job->result, &job->ledger, error);
+}
+
+/* ---- Summary ---- */
+
+/* The members that the caller's struct reaches are filled. */
+static void fill_summary(struct kymo_summary *out, const struct job *job, uint64_t bytes)
+{
+	const struct kymo_trace_ledger *ledger = &job->ledger;
+	const struct kymo_summary whole = {
+		.struct_size = out->struct_size,
+		.process_count = job->tap.process_count,
+		.events = ledger->spans + ledger->instants + ledger->counters,
+		.kernels = ledger->kernels,
+		.copies = ledger->copies,
+		.arrows = ledger->arrows,
+		.lost = ledger->full + ledger->too_big + ledger->nested +
+			ledger->overwritten + ledger->late + ledger->out_of_window +
+			ledger->cut + ledger->source_exact + ledger->source_at_least,
+		.bytes = bytes,
+		.duration_ns = job->tap.last_ns - job->tap.first_ns,
+	};
+	size_t size = out->struct_size < sizeof(whole) ? out->struct_size : sizeof(whole);
+
+	memcpy(out, &whole, size);
+}
+
+static int32_t check_summary(const struct kymo_summary *summary, struct kymo_error *error)
+{
+	if (!summary || summary->struct_size >= sizeof(summary->struct_size))
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_INVALID,
+			    "struct_size of the summary is %u: set it to its sizeof",
+			    summary->struct_size);
+}
+
+int32_t ky_export_count(const char *capture, struct kymo_summary *summary,
+			struct kymo_error *error)
+{
+	struct job job = {.count = 1, .tap = {.ops = &null_ops}};
+	struct stat file = {0};
+	int32_t status = check_summary(summary, error);
+
+	if (status == KYMO_OK)
+		status = open_readers(&capture, 1, &job.readers, error);
+	if (status != KYMO_OK)
+		return status;
+	status = run(&job, error);
+	close_readers(job.readers, job.count);
+	if (status == KYMO_OK) {
+		stat(capture, &file);
+		fill_summary(summary, &job, (uint64_t)file.st_size);
+	}
+	return status;
+}
+
+int32_t kymo_export(const char *const *captures, size_t count, const char *path,
+		    const struct kymo_sink_options *options, struct kymo_summary *summary,
+		    struct kymo_error *error)
+{
+	const struct kymo_sink_options defaults = {.struct_size = sizeof(defaults)};
+	struct job job = {.count = count};
+	struct ky_sink_choice choice;
+	int32_t status = check_summary(summary, error);
+
+	if (status == KYMO_OK)
+		status = ky_sink_choose(path, &choice, error);
+	/* Before the sink: one that is opened is told what to write, or to give up. */
+	if (status == KYMO_OK)
+		status = open_readers(captures, count, &job.readers, error);
+	if (status != KYMO_OK)
+		return status;
+	job.tap.ops = choice.desc->ops;
+	status = job.tap.ops->open(choice.path, options ? options : &defaults,
+				   &job.tap.sink, error);
+	if (status == KYMO_OK) {
+		status = run(&job, error);
+		job.tap.ops->close(job.tap.sink);
+	}
+	close_readers(job.readers, job.count);
+	if (status == KYMO_OK && summary)
+		fill_summary(summary, &job, job.result.bytes);
+	return status;
+}
+
+int32_t kymo_export_to(const char *const *captures, size_t count,
+		       const struct kymo_sink_ops *ops, void *sink,
+		       struct kymo_sink_result *result, struct kymo_error *error)
+{
+	struct job job = {.count = count, .tap = {.ops = ops, .sink = sink}};
+	int32_t status;
+
+	if (!ops || !KYMO_HAS_FUNCTION(ops, begin) || !KYMO_HAS_FUNCTION(ops, batch) ||
+	    !KYMO_HAS_FUNCTION(ops, end) || !KYMO_HAS_FUNCTION(ops, abort))
+		return ky_error_set(
+			error, KYMO_ERROR_INVALID,
+			"the operations begin, batch, end and abort are needed");
+	status = open_readers(captures, count, &job.readers, error);
+	if (status != KYMO_OK)
+		return status;
+	status = run(&job, error);
+	close_readers(job.readers, job.count);
+	if (status == KYMO_OK && result) {
+		size_t size = result->struct_size;
+
+		job.result.struct_size = result->struct_size;
+		memcpy(result, &job.result,
+		       size < sizeof(job.result) ? size : sizeof(job.result));
+	}
+	return status;
+}

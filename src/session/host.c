@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The host table that every source is given, with its hot calls. Registrations, buffers,
+ * timers and drains are in host_*.c.
+ *
+ * emit looks at nothing but the source's bitmap of wanted types and the thread's writer:
+ * the writer's epoch, which is over as soon as the gate closes, is the gate's check too.
+ */
+#include "session/host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/lock.h"
+#include "capture/lease.h"
+#include "record/dictionary.h"
+#include "session/line.h"
+#include "session/source.h"
+
+/* Kinds that a source may begin a record with and whose type a filter decides about. */
+#define ACTIVITY_KINDS                                                              \
+	(1u << KYMO_KIND_SPAN | 1u << KYMO_KIND_INSTANT | 1u << KYMO_KIND_COUNTER | \
+	 1u << KYMO_KIND_GAP | 1u << KYMO_KIND_OPEN)
+
+/* Makes entries differ that say the same thing again; all processes may count alike. */
+static uint64_t next_sequence(void)
+{
+	static uint64_t sequence;
+
+	return __atomic_add_fetch(&sequence, 1, __ATOMIC_RELAXED);
+}
+
+static int is_of_kind(const struct kymo_record *line, uint32_t kinds)
+{
+	return line->kind < 32 && (kinds >> line->kind & 1);
+}
+
+static int is_wanted(const struct kymo_source_host *host, uint32_t type)
+{
+	uint64_t word = __atomic_load_n(&host->wanted[type / 64], __ATOMIC_RELAXED);
+
+	return (int)(word >> (type % 64) & 1);
+}
+
+/* Between ky_host_open and ky_host_close. */
+static int is_open(const struct kymo_source_host *host)
+{
+	return is_wanted(host, 0);
+}
+
+/* Why a record could not be begun: the loss has been counted, or it is late. */
+static int32_t refuse(struct kymo_source_host *host)
+{
+	if (ky_gate_word() == KYMO_GATE_ON && is_open(host))
+		return KYMO_ERROR_NO_MEMORY;
+	/* What comes before the first session belongs to none. */
+	if (host->epoch != 0)
+		__atomic_fetch_add(&host->lost[KYMO_LOST_LATE], 1, __ATOMIC_RELAXED);
+	return KYMO_ERROR_STATE;
+}
+
+/* Lines of the record that begins here, or 0 if it is not one. */
+static uint32_t measure(const struct kymo_record *lines, uint32_t line_count)
+{
+	uint32_t size = lines->lines;
+
+	if (!is_of_kind(lines, ACTIVITY_KINDS | 1u << KYMO_KIND_LINK) ||
+	    size > line_count)
+		return 0;
+	for (uint32_t i = 1; i < size; i++)
+		if (lines[i].kind < KYMO_KIND_MORE || lines[i].kind > KYMO_KIND_BYTES)
+			return 0;
+	return size;
+}
+
+__attribute__((noinline)) static int32_t emit_many(struct kymo_source_host *host,
+						   const struct kymo_record *lines,
+						   uint32_t line_count)
+{
+	int32_t status = KYMO_OK;
+	uint32_t size;
+
+	for (; line_count > 0; lines += size, line_count -= size) {
+		struct kymo_record *to;
+
+		size = measure(lines, line_count);
+		if (size == 0)
+			return KYMO_ERROR_INVALID;
+		if (!is_open(host)) {
+			status = refuse(host);
+			continue;
+		}
+		/* A link has its kind where others have their type. */
+		if (!is_wanted(host, lines->kind == KYMO_KIND_LINK ? 0 : lines->type)) {
+			ky_writer_filtered();
+			continue;
+		}
+		to = ky_writer_begin(size);
+		if (!to) {
+			status = refuse(host);
+			continue;
+		}
+		memcpy(to, lines, (size_t)size * KYMO_LINE_SIZE);
+		ky_writer_commit(size, 1);
+	}
+	return status;
+}
+
+static int32_t host_emit(struct kymo_source_host *host, const struct kymo_record *lines,
+			 uint32_t line_count)
+{
+	struct ky_writer *writer = ky_writer_self;
+
+	if (KYMO_UNLIKELY(line_count != 1 || lines->lines != 1 ||
+			  !is_of_kind(lines, ACTIVITY_KINDS) ||
+			  !is_wanted(host, lines->type) || !ky_line_begin(writer)))
+		return emit_many(host, lines, line_count);
+	*writer->cursor = *lines;
+	ky_line_commit(writer);
+	return KYMO_OK;
+}
+
+static uint64_t host_now(void)
+{
+	return ky_ticks();
+}
+
+static void host_lost(struct kymo_source_host *host, uint32_t reason, uint64_t count)
+{
+	if (reason > 0 && reason < KY_LOST_REASONS)
+		__atomic_fetch_add(&host->lost[reason], count, __ATOMIC_RELAXED);
+}
+
+static void host_anchor(struct kymo_source_host *host, uint32_t clock,
+			const struct kymo_clock_pair *pair)
+{
+	struct ky_capture *capture = ky_gate()->capture;
+
+	(void)host;
+	/* Clock 0 is host ticks, which only the library anchors. */
+	if (capture && clock != 0)
+		ky_capture_anchor(capture, clock, pair->device, pair->host_lo,
+				  pair->host_hi, 0);
+}
+
+static void set_state(struct kymo_source_host *host, uint32_t state,
+		      struct kymo_str reason, struct kymo_str remedy)
+{
+	struct ky_state_entry entry = {
+		.source = host->number,
+		.state = state,
+		.reason = ky_dictionary_string(reason),
+		.remedy = ky_dictionary_string(remedy),
+		.sequence = next_sequence(),
+	};
+	uint32_t id;
+
+	host->state = state;
+	/* Without room for it the state is not known, which is what readers then say. */
+	ky_dictionary_intern(KY_ENTRY_STATE, &entry, sizeof(entry), &id);
+}
+
+static void host_state(struct kymo_source_host *host, uint32_t state,
+		       struct kymo_str reason, struct kymo_str remedy)
+{
+	if (state > KYMO_SOURCE_FAILED)
+		return;
+	__atomic_store_n(&host->has_told, 1, __ATOMIC_RELAXED);
+	set_state(host, state, reason, remedy);
+	ky_host_publish_lost(host);
+}
+
+static void host_stopped(struct kymo_source_host *host, uint32_t epoch)
+{
+	/* Pairs with the acquire of whoever waits for it: what was emitted is committed.
+	 */
+	__atomic_store_n(&host->stopped, epoch, __ATOMIC_RELEASE);
+}
+
+/*
+ * Keeps an option's text for as long as the host lives: the list it comes from changes
+ * with the next session. A text that is kept already is not kept twice. host_lock held.
+ */
+static int32_t keep_text(struct kymo_source_host *host, const char *text,
+			 struct kymo_str *out)
+{
+	const size_t size = strlen(text);
+	size_t at = 0;
+
+	while (at < host->text_size && strcmp(host->text + at, text) != 0)
+		at += strlen(host->text + at) + 1;
+	if (at == host->text_size) {
+		if (size + 1 > KY_HOST_TEXT_MAX - host->text_size)
+			return KYMO_ERROR_NO_MEMORY;
+		memcpy(host->text + at, text, size + 1);
+		host->text_size += size + 1;
+	}
+	*out = (struct kymo_str){host->text + at, size};
+	return KYMO_OK;
+}
+
+static int32_t host_option(struct kymo_source_host *host, const char *name,
+			   struct kymo_str *out)
+{
+	const struct kymo_option_desc *const *option = host->desc->options;
+	uint32_t *lock = &ky_session_page()->host_lock;
+	char text[KY_HOST_TEXT_MAX];
+	int32_t status;
+
+	*out = (struct kymo_str){NULL, 0};
+	while (option && *option && strcmp((*option)->name, name) != 0)
+		option++;
+	if (!option || !*option)
+		return KYMO_ERROR_NOT_FOUND;
+	status = ky_sources_option(host->desc->name, name, text, sizeof(text));
+	if (status == KYMO_OK) {
+		ky_lock(lock);
+		status = keep_text(host, text, out);
+		ky_unlock(lock);
+		return status;
+	}
+	if (status == KYMO_ERROR_NOT_FOUND && (*option)->fallback)
+		*out = (struct kymo_str){(*option)->fallback,
+					 strlen((*option)->fallback)};
+	return status == KYMO_ERROR_NOT_FOUND ? KYMO_OK : status;
+}
+
+/*
+ * The library prints nothing. What a source warns of becomes the reason that stands
+ * beside its state, unless the state has been explained already.
+ */
+static void host_log(struct kymo_source_host *host, uint32_t severity,
+		     struct kymo_str text)
+{
+	if (severity >= KYMO_SEVERITY_WARNING && host->state == KYMO_SOURCE_RECORDING &&
+	    !__atomic_exchange_n(&host->has_told, 1, __ATOMIC_RELAXED))
+		set_state(host, KYMO_SOURCE_RECORDING, text, (struct kymo_str){NULL, 0});
+}
+
+static const struct kymo_host table = {
+	.struct_size = sizeof(struct kymo_host),
+	.abi_major = KYMO_PLUGIN_ABI_MAJOR,
+	.abi_minor = KYMO_PLUGIN_ABI_MINOR,
+	.gate = kymo_gate,
+	.now = host_now,
+	.emit = host_emit,
+	.lost = host_lost,
+	.decide = ky_gate_decide,
+	.type = ky_host_type,
+	.key = ky_host_key,
+	.domain = ky_host_domain,
+	.link_kind = ky_host_link_kind,
+	.clock = ky_host_clock,
+	.device = ky_host_device,
+	.track = ky_host_track,
+	.thread_track = ky_host_thread_track,
+	.counter_group = ky_host_counter_group,
+	.string = ky_host_string,
+	.code = ky_host_code,
+	.attributes = ky_host_attributes,
+	.anchor = host_anchor,
+	.buffer_take = ky_host_buffer_take,
+	.buffer_give = ky_host_buffer_give,
+	.state = host_state,
+	.stopped = host_stopped,
+	.metadata = ky_host_metadata,
+	.option = host_option,
+	.timer = ky_host_timer,
+	.at_exit = ky_host_at_exit,
+	.log = host_log,
+};
+
+const struct kymo_host *ky_host_table(void)
+{
+	return &table;
+}
+
+struct kymo_source_host *ky_host_create(const struct kymo_plugin *plugin,
+					const struct kymo_source_desc *desc,
+					uint32_t ordinal)
+{
+	struct ky_source_entry entry = {
+		.plugin = ky_dictionary_text(plugin->name),
+		.version = ky_dictionary_text(plugin->version),
+		.description = ky_dictionary_text(desc->description),
+	};
+	struct kymo_source_host *host;
+	char name[80];
+
+	if (ordinal > 1)
+		snprintf(name, sizeof(name), "%s#%u", desc->name, ordinal);
+	else
+		snprintf(name, sizeof(name), "%s", desc->name);
+	entry.name = ky_dictionary_text(name);
+	/* Not malloc: this may be where an allocator's own points lead to. */
+	host = mmap(NULL, sizeof(*host), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (host == MAP_FAILED)
+		return NULL;
+	host->plugin = plugin;
+	host->desc = desc;
+	if (ky_dictionary_intern(KY_ENTRY_SOURCE, &entry, sizeof(entry), &host->number) !=
+	    KYMO_OK) {
+		munmap(host, sizeof(*host));
+		return NULL;
+	}
+	return host;
+}
+
+size_t ky_host_default_types(struct kymo_source_host *host, uint16_t *types)
+{
+	uint32_t *lock = &ky_session_page()->host_lock;
+	size_t count = 0;
+
+	ky_lock(lock);
+	for (uint32_t i = 0; i < host->type_count; i++)
+		if (!(host->type_entries[i].flags & KYMO_TYPE_OPT_IN))
+			types[count++] = host->types[i];
+	ky_unlock(lock);
+	return count;
+}
+
+void ky_host_open(struct kymo_source_host *host)
+{
+	uint16_t types[KY_HOST_TYPES_MAX];
+	size_t count = ky_host_default_types(host, types);
+
+	for (size_t i = 0; i < count; i++)
+		__atomic_fetch_or(&host->wanted[types[i] / 64],
+				  (uint64_t)1 << (types[i] % 64), __ATOMIC_RELAXED);
+	__atomic_fetch_or(&host->wanted[0], 1, __ATOMIC_RELAXED);
+}
+
+void ky_host_close(struct kymo_source_host *host)
+{
+	for (size_t i = 0; i < sizeof(host->wanted) / sizeof(host->wanted[0]); i++)
+		if (host->wanted[i])
+			__atomic_store_n(&host->wanted[i], 0, __ATOMIC_RELAXED);
+}
+
+void ky_host_set_state(struct kymo_source_host *host, uint32_t state, const char *reason,
+		       const char *remedy)
+{
+	set_state(host, state, (struct kymo_str){reason, reason ? strlen(reason) : 0},
+		  (struct kymo_str){remedy, remedy ? strlen(remedy) : 0});
+}
+
+void ky_host_publish_lost(struct kymo_source_host *host)
+{
+	for (uint32_t reason = 1; reason < KY_LOST_REASONS; reason++) {
+		struct ky_loss_entry entry = {.source = host->number, .reason = reason};
+		uint32_t id;
+
+		entry.count =
+			__atomic_exchange_n(&host->lost[reason], 0, __ATOMIC_RELAXED);
+		if (entry.count == 0)
+			continue;
+		entry.sequence = next_sequence();
+		/* No room: kept for another try. */
+		if (ky_dictionary_intern(KY_ENTRY_LOSS, &entry, sizeof(entry), &id) !=
+		    KYMO_OK)
+			__atomic_fetch_add(&host->lost[reason], entry.count,
+					   __ATOMIC_RELAXED);
+	}
+}
+
+void ky_host_forget_lost(struct kymo_source_host *host)
+{
+	for (uint32_t reason = 1; reason < KY_LOST_REASONS; reason++)
+		__atomic_store_n(&host->lost[reason], 0, __ATOMIC_RELAXED);
+}

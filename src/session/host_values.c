@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What records refer to by number: strings, code addresses, attribute sets; metadata. */
+#include "session/host.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "record/dictionary.h"
+
+#define ON_STACK 2048u      /* bytes; nearly all sets are smaller */
+#define SET_MAX  (1u << 20) /* bytes of one set */
+
+static void count_not_kept(void)
+{
+	struct ky_capture *capture = ky_gate()->capture;
+
+	if (capture)
+		__atomic_fetch_add(&capture->header->names_not_kept, 1, __ATOMIC_RELAXED);
+}
+
+/* A count of 0 means one scalar in the dictionary, so an empty array cannot be said. */
+static int is_left_out(const struct kymo_value *value)
+{
+	return value->key == 0 || ((value->type & KYMO_VALUE_ARRAY) && value->count == 0);
+}
+
+static size_t size_of(const struct kymo_value *value)
+{
+	size_t count = value->type & KYMO_VALUE_ARRAY ? value->count : 1;
+
+	return sizeof(struct ky_attribute) + count * sizeof(uint64_t);
+}
+
+/* Writes one value as it stands in a set; returns the byte behind it. */
+static uint8_t *put_value(uint8_t *to, const struct kymo_value *value)
+{
+	struct ky_attribute attribute = {.key = value->key};
+	size_t size = size_of(value) - sizeof(attribute);
+
+	if (value->type & KYMO_VALUE_ARRAY)
+		attribute.count = value->count;
+	memcpy(to, &attribute, sizeof(attribute));
+	memcpy(to + sizeof(attribute),
+	       value->type & KYMO_VALUE_ARRAY ? value->u.array : &value->u, size);
+	return to + sizeof(attribute) + size;
+}
+
+/* Interns the values, those without key or elements left out, as one entry. */
+static int32_t intern_values(uint16_t kind, const struct kymo_value *values, size_t count,
+			     uint32_t *id)
+{
+	uint64_t on_stack[ON_STACK / sizeof(uint64_t)];
+	uint8_t *memory = (uint8_t *)on_stack, *to;
+	size_t size = 0;
+	int32_t status;
+
+	*id = 0;
+	for (size_t i = 0; i < count && size <= SET_MAX; i++)
+		if (!is_left_out(&values[i]))
+			size += size_of(&values[i]);
+	if (size == 0)
+		return KYMO_OK;
+	if (size > SET_MAX)
+		return KYMO_ERROR_NO_MEMORY;
+	if (size > sizeof(on_stack)) {
+		memory = malloc(size);
+		if (!memory)
+			return KYMO_ERROR_NO_MEMORY;
+	}
+	to = memory;
+	for (size_t i = 0; i < count; i++)
+		if (!is_left_out(&values[i]))
+			to = put_value(to, &values[i]);
+	status = ky_dictionary_intern(kind, memory, size, id);
+	if (memory != (uint8_t *)on_stack)
+		free(memory);
+	return status;
+}
+
+uint32_t ky_host_string(struct kymo_source_host *host, struct kymo_str text)
+{
+	(void)host;
+	return ky_dictionary_string(text);
+}
+
+uint32_t ky_host_code(struct kymo_source_host *host, const void *address)
+{
+	struct ky_code_entry entry = {.address = (uintptr_t)address};
+	uint32_t id = 0;
+	Dl_info info;
+
+	(void)host;
+	if (!address)
+		return 0;
+	if (dladdr(address, &info) != 0) {
+		entry.object = ky_dictionary_text(info.dli_fname);
+		entry.symbol = ky_dictionary_text(info.dli_sname);
+		entry.offset = (uintptr_t)address - (uintptr_t)info.dli_fbase;
+	}
+	if (ky_dictionary_intern(KY_ENTRY_CODE, &entry, sizeof(entry), &id) != KYMO_OK)
+		count_not_kept();
+	return id;
+}
+
+uint32_t ky_host_attributes(struct kymo_source_host *host,
+			    const struct kymo_value *values, size_t count)
+{
+	uint32_t id;
+
+	(void)host;
+	if (intern_values(KY_ENTRY_ATTRIBUTES, values, count, &id) != KYMO_OK)
+		count_not_kept();
+	return id;
+}
+
+int32_t ky_host_metadata(struct kymo_source_host *host, const struct kymo_value *value)
+{
+	uint32_t id;
+
+	(void)host;
+	if (is_left_out(value))
+		return KYMO_ERROR_INVALID;
+	return intern_values(KY_ENTRY_METADATA, value, 1, &id);
+}

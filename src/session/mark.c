@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Marks of the application: a source that needs no plug-in, called "app".
+ *
+ * The line is filled where it stays, between begin and commit, so what is read there must
+ * be at hand: times are taken before. Everything that is slow (the gate's decision, the
+ * source's entries in the dictionary) happens at the first mark of a process; the numbers
+ * hold in children too.
+ */
+#include <kymo/mark.h>
+
+#include <string.h>
+
+#include "base/lock.h"
+#include "capture/lease.h"
+#include "record/dictionary.h"
+#include "registry/static_types.h"
+#include "session/line.h"
+#include "session/page.h"
+
+#define KEYS_MAX      4096u
+#define VALUES_MAX    1500u
+#define INLINE_VALUES 2u /* in the first line */
+#define MORE_VALUES   6u /* in a MORE line */
+#define PIECE_VALUES  7u /* 8 bytes each, in a BYTES line */
+
+struct mark_key {
+	uint32_t name, unit, value_type;
+	uint16_t key;
+};
+
+/* Only appended to, the count last; under mark_lock. */
+static struct mark_key keys[KEYS_MAX];
+static uint32_t key_count;
+
+/* The handle of (app, user_annotation), and the recording that has been told of it. */
+static uint16_t app_type;
+static uint32_t app_epoch;
+
+static void register_app(void)
+{
+	struct ky_source_entry source = {
+		.name = ky_dictionary_text("app"),
+		.plugin = ky_dictionary_text("app"),
+		.version = ky_dictionary_text(kymo_version()),
+		.description = ky_dictionary_text("marks of the application itself"),
+	};
+	struct ky_state_entry state = {.state = KYMO_SOURCE_RECORDING};
+	struct ky_type_entry type = {
+		.name = ky_dictionary_text(ky_type_static_name(KY_TYPE_USER_ANNOTATION)),
+		.shapes = KYMO_SHAPE_SPAN | KYMO_SHAPE_INSTANT,
+		.side = KYMO_SIDE_HOST,
+		.activity_type = KY_TYPE_USER_ANNOTATION,
+	};
+	uint32_t id;
+
+	type.category = type.name;
+	if (ky_dictionary_intern(KY_ENTRY_SOURCE, &source, sizeof(source),
+				 &type.source) != KYMO_OK)
+		return;
+	state.source = type.source;
+	ky_dictionary_intern(KY_ENTRY_STATE, &state, sizeof(state), &id);
+	if (ky_dictionary_intern(KY_ENTRY_TYPE, &type, sizeof(type), &id) == KYMO_OK)
+		__atomic_store_n(&app_type, (uint16_t)id, __ATOMIC_RELAXED);
+}
+
+/*
+ * For the slow ways, which the first mark of each thread in each recording takes. A full
+ * dictionary leaves the type 0: "none".
+ */
+static uint16_t own_type(void)
+{
+	uint32_t epoch;
+
+	if (ky_gate_decide() != KYMO_GATE_ON)
+		return 0;
+	epoch = __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&app_epoch, __ATOMIC_RELAXED) != epoch) {
+		register_app();
+		__atomic_store_n(&app_epoch, epoch, __ATOMIC_RELAXED);
+	}
+	return __atomic_load_n(&app_type, __ATOMIC_RELAXED);
+}
+
+uint32_t kymo_mark_intern(const char *text, size_t size)
+{
+	/* A child must not touch the dictionary before it is its own. */
+	ky_gate_decide();
+	return text ? ky_dictionary_string((struct kymo_str){text, size})
+		    : KY_STRING_NOT_KEPT;
+}
+
+/* The key of that name and description; KYMO_ERROR_EXISTS if it has another one. */
+static int32_t find_key(struct mark_key *key)
+{
+	for (uint32_t i = 0; i < key_count; i++) {
+		if (keys[i].name != key->name)
+			continue;
+		if (keys[i].unit != key->unit || keys[i].value_type != key->value_type)
+			return KYMO_ERROR_EXISTS;
+		key->key = keys[i].key;
+		return KYMO_OK;
+	}
+	return KYMO_ERROR_NOT_FOUND;
+}
+
+static void add_key(struct mark_key *key)
+{
+	const struct ky_key_entry entry = {
+		.name = key->name,
+		.unit = key->unit,
+		.value_type = key->value_type,
+	};
+	uint32_t id;
+
+	if (key_count == KEYS_MAX ||
+	    ky_dictionary_intern(KY_ENTRY_KEY, &entry, sizeof(entry), &id) != KYMO_OK)
+		return;
+	key->key = (uint16_t)id;
+	keys[key_count] = *key;
+	__atomic_store_n(&key_count, key_count + 1, __ATOMIC_RELEASE);
+}
+
+uint16_t kymo_mark_key(const char *name, uint32_t value_type, const char *unit)
+{
+	uint32_t *lock = &ky_session_page()->mark_lock;
+	struct mark_key key = {.value_type = value_type};
+
+	if (!name || !name[0] || value_type < KYMO_VALUE_INT64 ||
+	    (value_type & ~KYMO_VALUE_ARRAY) > KYMO_VALUE_TIME)
+		return 0;
+	ky_gate_decide();
+	key.name = ky_dictionary_text(name);
+	key.unit = ky_dictionary_text(unit);
+	if (key.name == KY_STRING_NOT_KEPT || key.unit == KY_STRING_NOT_KEPT)
+		return 0;
+	ky_lock(lock);
+	if (find_key(&key) == KYMO_ERROR_NOT_FOUND)
+		add_key(&key);
+	ky_unlock(lock);
+	return key.key;
+}
+
+__attribute__((noinline)) static uint64_t ticks_slowly(void)
+{
+	return ky_gate_decide() == KYMO_GATE_ON ? ky_ticks() : 0;
+}
+
+uint64_t kymo_mark_ticks(void)
+{
+	if (KYMO_UNLIKELY(ky_gate_word() != KYMO_GATE_ON || !ky_ticks_are_quick()))
+		return ticks_slowly();
+	return ky_ticks_quick();
+}
+
+/* The first mark of a process or thread, a full chunk, a clock that is not quick. */
+__attribute__((noinline)) static void record_slowly(uint64_t begin, uint32_t name,
+						    uint16_t key0, uint64_t value0,
+						    uint16_t key1, uint64_t value1)
+{
+	const uint16_t type = own_type();
+	const uint64_t end = ky_ticks();
+	struct kymo_record *line = ky_writer_begin(1);
+
+	if (!line)
+		return;
+	*line = (struct kymo_record){
+		.kind = KYMO_KIND_SPAN,
+		.lines = 1,
+		.type = type,
+		.name = name,
+		.begin = begin,
+		.end = end,
+		.key = {key0, key1},
+		.value = {value0, value1},
+	};
+	ky_writer_commit(1, 1);
+}
+
+void kymo_mark_record2(uint64_t begin, uint32_t name, uint16_t key0, uint64_t value0,
+		       uint16_t key1, uint64_t value1)
+{
+	const uint16_t type = __atomic_load_n(&app_type, __ATOMIC_RELAXED);
+	struct ky_writer *writer = ky_writer_self;
+
+	if (KYMO_UNLIKELY(type == 0 || !ky_ticks_are_quick() || !ky_line_begin(writer))) {
+		record_slowly(begin, name, key0, value0, key1, value1);
+		return;
+	}
+	*writer->cursor = (struct kymo_record){
+		.kind = KYMO_KIND_SPAN,
+		.lines = 1,
+		.type = type,
+		.name = name,
+		.begin = begin,
+		.end = ky_ticks_quick(),
+		.key = {key0, key1},
+		.value = {value0, value1},
+	};
+	ky_line_commit(writer);
+}
+
+void kymo_mark_record(uint64_t begin, uint32_t name)
+{
+	kymo_mark_record2(begin, name, 0, 0, 0, 0);
+}
+
+/* A record whose begin is its end. */
+static void record_moment(uint8_t kind, uint32_t name, uint64_t now)
+{
+	const uint16_t type = own_type();
+	struct kymo_record *line = ky_writer_begin(1);
+
+	if (KYMO_UNLIKELY(!line))
+		return;
+	*line = (struct kymo_record){
+		.kind = kind,
+		.lines = 1,
+		.type = type,
+		.name = name,
+		.begin = now,
+		.end = now,
+	};
+	ky_writer_commit(1, 1);
+}
+
+void kymo_mark_record_instant(uint32_t name)
+{
+	uint64_t now = kymo_mark_ticks();
+
+	if (now != 0)
+		record_moment(KYMO_KIND_INSTANT, name, now);
+}
+
+uint64_t kymo_mark_open(uint32_t name)
+{
+	uint64_t now = kymo_mark_is_off() ? 0 : kymo_mark_ticks();
+
+	if (now != 0)
+		record_moment(KYMO_KIND_OPEN, name, now);
+	return now;
+}
+
+static int is_scalar(const struct kymo_value *value)
+{
+	return value->key != 0 && !(value->type & KYMO_VALUE_ARRAY);
+}
+
+static int is_array(const struct kymo_value *value)
+{
+	return value->key != 0 && (value->type & KYMO_VALUE_ARRAY) && value->count > 0;
+}
+
+/* Lines that the record takes; more than KYMO_RECORD_LINES_MAX if it is too big. */
+static uint64_t count_lines(const struct kymo_value *values, size_t count)
+{
+	uint64_t scalars = 0, lines = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_scalar(&values[i]))
+			scalars++;
+		else if (is_array(&values[i]))
+			lines += ((uint64_t)values[i].count + PIECE_VALUES - 1) /
+				 PIECE_VALUES;
+	}
+	if (scalars > INLINE_VALUES)
+		lines += (scalars - INLINE_VALUES + MORE_VALUES - 1) / MORE_VALUES;
+	return lines;
+}
+
+/* Puts scalars into the first line, then into MORE lines; the line behind the last. */
+static struct kymo_record *put_scalars(struct kymo_record *first,
+				       const struct kymo_value *values, size_t count)
+{
+	struct kymo_record_more *more = (struct kymo_record_more *)(void *)first;
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t place = (used - INLINE_VALUES) % MORE_VALUES;
+
+		if (!is_scalar(&values[i]))
+			continue;
+		if (used < INLINE_VALUES) {
+			first->key[used] = values[i].key;
+			first->value[used] = values[i].u.u;
+		} else {
+			if (place == 0)
+				*++more =
+					(struct kymo_record_more){.kind = KYMO_KIND_MORE};
+			more->key[place] = values[i].key;
+			more->value[place] = values[i].u.u;
+			more->used++;
+		}
+		used++;
+	}
+	return (struct kymo_record *)(void *)(more + 1);
+}
+
+static struct kymo_record *put_array(struct kymo_record *to,
+				     const struct kymo_value *value)
+{
+	const uint32_t total = value->count * (uint32_t)sizeof(uint64_t);
+	const uint8_t *bytes = value->u.array;
+
+	for (uint32_t at = 0; at < total; to++) {
+		struct kymo_record_bytes piece = {
+			.kind = KYMO_KIND_BYTES,
+			.key = value->key,
+			.total = total,
+		};
+		uint32_t size = total - at;
+
+		if (size > sizeof(piece.byte))
+			size = sizeof(piece.byte);
+		piece.used = (uint8_t)size;
+		memcpy(piece.byte, bytes + at, size);
+		memcpy(to, &piece, sizeof(piece));
+		at += size;
+	}
+	return to;
+}
+
+int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
+			     const struct kymo_value *values, size_t count)
+{
+	struct kymo_record *line, *to;
+	uint64_t lines, end;
+	uint16_t type;
+
+	if (count > VALUES_MAX || (count > 0 && !values))
+		return KYMO_ERROR_INVALID;
+	if (begin == 0)
+		return KYMO_ERROR_STATE;
+	lines = count_lines(values, count);
+	type = own_type();
+	if (lines > KYMO_RECORD_LINES_MAX) {
+		ky_writer_too_big();
+		return KYMO_ERROR_NO_MEMORY;
+	}
+	end = ky_ticks();
+	line = ky_writer_begin((uint32_t)lines);
+	if (!line)
+		return ky_gate_word() == KYMO_GATE_ON ? KYMO_ERROR_NO_MEMORY
+						      : KYMO_ERROR_STATE;
+	*line = (struct kymo_record){
+		.kind = KYMO_KIND_SPAN,
+		.lines = (uint8_t)lines,
+		.type = type,
+		.name = name,
+		.begin = begin,
+		.end = end,
+	};
+	to = put_scalars(line, values, count);
+	for (size_t i = 0; i < count; i++)
+		if (is_array(&values[i]))
+			to = put_array(to, &values[i]);
+	ky_writer_commit((uint32_t)lines, 1);
+	return KYMO_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What of sources and sessions must be as new in a forked child: it lies behind
+ * struct ky_gate_page on the page that the kernel wipes there. So a child has no timer,
+ * no drain at exit, no session and no held lock, until it asks for one itself.
+ */
+#ifndef KYMO_SESSION_PAGE_H
+#define KYMO_SESSION_PAGE_H
+
+#include "base/gate_page.h"
+
+#include <kymo/plugin.h>
+
+#define KY_SOURCES_MAX 32u /* instances in one process */
+
+struct kymo_session;
+
+struct ky_timer {
+	struct kymo_source_host *host; /* NULL: free */
+	uint64_t period_ns, due_ns;
+	void (*tick)(void *source, uint64_t now);
+	void *source;
+};
+
+struct ky_drain {
+	struct kymo_source_host *host; /* NULL: free */
+	void (*drain)(void *source, uint64_t deadline_ns);
+	void *source;
+};
+
+struct ky_session_page {
+	uint32_t host_lock;    /* registrations of all hosts, and their buffers */
+	uint32_t mark_lock;    /* keys of marks */
+	uint32_t timer_lock;   /* timers and timer_runs */
+	uint32_t timer_change; /* futex of the timer thread */
+	uint32_t timer_runs;   /* 1: there is a timer thread */
+	uint32_t drain_lock;
+
+	uint32_t sources_known;  /* 1: this process has told its sources that it is new */
+	uint32_t sources_active; /* 1: between ky_sources_begin and ky_sources_end */
+	uint32_t sources_epoch;
+	uint32_t reserved0;
+	uint64_t sources_deadline_ns;
+
+	struct kymo_session
+		*session; /* the program's own that is prepared or recording */
+	struct kymo_session *mirrored; /* whose capture the dictionary is copied into */
+	struct ky_timer timers[KY_SOURCES_MAX];
+	struct ky_drain drains[KY_SOURCES_MAX];
+};
+
+#define KY_SESSION_PAGE_OFFSET 1024
+
+KYMO_STATIC_ASSERT(sizeof(struct ky_gate_page) <= KY_SESSION_PAGE_OFFSET);
+KYMO_STATIC_ASSERT(KY_SESSION_PAGE_OFFSET + sizeof(struct ky_session_page) <=
+		   KYMO_GATE_SIZE);
+
+static inline struct ky_session_page *ky_session_page(void)
+{
+	return (struct ky_session_page
+			*)(void *)(uintptr_t)&kymo_gate[KY_SESSION_PAGE_OFFSET / 4];
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Saving a stopped session: its memory is written to a capture file beside the target,
+ * `.NAME.kymo-PID`, which then is renamed (for .kymo) or exported from and removed. So
+ * the target appears whole or not at all, and an export is the same whoever recorded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kymo/timeline.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "capture/spool.h"
+#include "session/export.h"
+#include "session/page.h"
+#include "session/session.h"
+#include "session/source.h"
+
+#define CAPTURE_SUFFIX ".kymo"
+#define NAMES_MAX      64 /* saves of one process to one target at one moment */
+
+static int has_suffix(const char *path, const char *suffix)
+{
+	size_t size = strlen(path), wanted = strlen(suffix);
+
+	return size > wanted && strcmp(path + size - wanted, suffix) == 0;
+}
+
+/* The arguments, separated by NUL; two end them, or the end of the field. */
+static struct kymo_str command_line_of(const struct ky_capture_header *header)
+{
+	const char *text = header->command_line;
+	size_t size = 0;
+
+	while (size + 1 < sizeof(header->command_line) && (text[size] || text[size + 1]))
+		size++;
+	return (struct kymo_str){text, size};
+}
+
+/* Creates the capture file; a name that is taken (another thread saves) gets a number. */
+static int32_t create_spool(const char *target, const struct ky_capture_header *header,
+			    char *path, size_t size, struct ky_spool **out,
+			    struct kymo_error *error)
+{
+	const char *slash = strrchr(target, '/');
+	const char *name = slash ? slash + 1 : target;
+	const int folder_size = (int)(name - target);
+	int32_t status = KYMO_ERROR_EXISTS;
+
+	for (int i = 1; i <= NAMES_MAX && status == KYMO_ERROR_EXISTS; i++) {
+		int length = snprintf(path, size, "%.*s.%s.kymo-%d", folder_size, target,
+				      name, (int)getpid());
+
+		if (i > 1 && (size_t)length < size)
+			length +=
+				snprintf(path + length, size - (size_t)length, "-%d", i);
+		if ((size_t)length >= size)
+			return ky_error_set(error, KYMO_ERROR_INVALID,
+					    "the path is too long: \"%s\"", target);
+		status = ky_spool_create(out, path, header->session, header->overflow,
+					 command_line_of(header), error);
+	}
+	return status;
+}
+
+/* Writes all of the capture; the file is whole and on disk, or it is removed. */
+static int32_t write_capture(struct ky_capture *capture, const char *target, char *path,
+			     size_t size, struct kymo_error *error)
+{
+	struct ky_spool_capture *part = NULL;
+	struct ky_spool *spool = NULL;
+	int32_t status = create_spool(target, capture->header, path, size, &spool, error);
+
+	if (status != KYMO_OK)
+		return status;
+	status = ky_spool_add(spool, capture, &part, error);
+	if (status == KYMO_OK)
+		status = ky_spool_finish(part, KY_END_STOPPED, error);
+	if (status == KYMO_OK)
+		status = ky_spool_sync(spool, error);
+	ky_spool_close(spool);
+	if (status != KYMO_OK)
+		unlink(path);
+	return status;
+}
+
+/* Gives the file its name; an errno. */
+static int rename_without_replacing(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	/* Old systems and some file systems do not know the flag; links say the same. */
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (link(from, to) != 0)
+		return errno;
+	return unlink(from) == 0 ? 0 : errno;
+}
+
+static int32_t put_in_place(const char *from, const char *to, uint32_t overwrite,
+			    struct kymo_error *error)
+{
+	int number;
+
+	if (overwrite)
+		number = rename(from, to) == 0 ? 0 : errno;
+	else
+		number = rename_without_replacing(from, to);
+	if (number == 0)
+		return KYMO_OK;
+	if (number == EEXIST)
+		return ky_error_set(error, KYMO_ERROR_EXISTS,
+				    "\"%s\" is there already: allow overwriting, or take "
+				    "another name",
+				    to);
+	return ky_error_set_errno(error, number, "cannot put \"%s\" in place", to);
+}
+
+/* The capture file becomes what was asked for; it is gone afterwards in any case. */
+static int32_t turn_into(const char *capture, const char *target, uint32_t overwrite,
+			 struct kymo_summary *summary, struct kymo_error *error)
+{
+	const struct kymo_sink_options options = {
+		.struct_size = sizeof(options),
+		.overwrite = overwrite,
+	};
+	int32_t status = KYMO_OK;
+
+	if (!has_suffix(target, CAPTURE_SUFFIX)) {
+		status = kymo_export(&capture, 1, target, &options, summary, error);
+		unlink(capture);
+		return status;
+	}
+	if (summary)
+		status = ky_export_count(capture, summary, error);
+	if (status == KYMO_OK)
+		status = put_in_place(capture, target, overwrite, error);
+	if (status != KYMO_OK)
+		unlink(capture);
+	return status;
+}
+
+int32_t kymo_session_save(struct kymo_session *session, const char *path,
+			  uint32_t overwrite, struct kymo_summary *summary,
+			  struct kymo_error *error)
+{
+	const char *scheme, *target = path;
+	char capture[PATH_MAX];
+	int32_t status;
+	int is_mirrored;
+
+	if (!path || !path[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
+	ky_lock(&ky_gate()->session_lock);
+	status = ky_session_check(session, KY_SESSION_STOPPED, "save", error);
+	is_mirrored = ky_session_page()->mirrored == session;
+	ky_unlock(&ky_gate()->session_lock);
+	if (status != KYMO_OK)
+		return status;
+	/* What came after the end has been counted since. */
+	if (is_mirrored)
+		ky_sources_publish();
+	/* The capture lies beside the file, not beside "chrome:". */
+	scheme = strstr(path, "://");
+	if (scheme)
+		target = scheme + strlen("://");
+	status = write_capture(&session->embedded->capture, target, capture,
+			       sizeof(capture), error);
+	if (status == KYMO_OK)
+		status = turn_into(capture, path, overwrite, summary, error);
+	if (status != KYMO_OK)
+		ky_error_wrap(error, "cannot save the session to \"%s\"", path);
+	return status;
+}

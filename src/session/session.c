@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program's own session: the state machine.
+ *
+ *     NEW --prepare--> PREPARED --start--> RECORDING --stop--> STOPPED --save--> ...
+ *
+ * session_lock protects the state of every session, and is held through prepare, start
+ * and stop: two threads that do different things at once get one order or the other. It
+ * is not held while a file is written. Which session has the gate stands on the wiped
+ * page, so a forked child is free to make its own; one that it inherited while it was
+ * recording is the parent's, and can only be destroyed.
+ */
+#include "session/session.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "capture/lease.h"
+#include "plugin/loader.h"
+#include "record/dictionary.h"
+#include "session/page.h"
+#include "session/source.h"
+
+#define STOP_LIMIT_NS 2000000000u /* for all sources together */
+#define SIZE_LEAST    offsetof(struct kymo_session_options, buffer_size)
+
+static const char *const state_names[] = {
+	[KY_SESSION_NEW] = "not prepared",
+	[KY_SESSION_PREPARED] = "prepared",
+	[KY_SESSION_RECORDING] = "recording",
+	[KY_SESSION_STOPPED] = "stopped",
+};
+
+static uint64_t random_number(void)
+{
+	uint64_t number = 0;
+	const uint64_t moment[] = {ky_monotonic_ns(), (uint64_t)getpid()};
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+		number = ky_hash(moment, sizeof(moment), ky_realtime_ns());
+	return number ? number : 1;
+}
+
+static void lock_sessions(void)
+{
+	ky_lock(&ky_gate()->session_lock);
+}
+
+static void unlock_sessions(void)
+{
+	ky_unlock(&ky_gate()->session_lock);
+}
+
+int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
+			 const char *what, struct kymo_error *error)
+{
+	if (!session)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no session");
+	if (session->pid != getpid() && session->state != KY_SESSION_STOPPED)
+		return ky_error_set(error, KYMO_ERROR_STATE,
+				    "cannot %s: the session is the parent process's, "
+				    "which forked this one",
+				    what);
+	if (session->state != state)
+		return ky_error_set(error, KYMO_ERROR_STATE,
+				    "cannot %s: the session is %s, it has to be %s", what,
+				    state_names[session->state], state_names[state]);
+	return KYMO_OK;
+}
+
+/* ---- Create and destroy ---- */
+
+static void free_sources(char **sources)
+{
+	for (size_t i = 0; sources && sources[i]; i++)
+		free(sources[i]);
+	free(sources);
+}
+
+static int32_t copy_sources(const char *const *from, char ***out,
+			    struct kymo_error *error)
+{
+	size_t count = 0;
+
+	while (from[count])
+		count++;
+	*out = calloc(count + 1, sizeof(**out));
+	if (!*out)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	for (size_t i = 0; i < count; i++) {
+		(*out)[i] = strdup(from[i]);
+		if (!(*out)[i])
+			return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+					    "no memory left");
+	}
+	return KYMO_OK;
+}
+
+/* Members that were added after this library was built must say nothing. */
+static int32_t check_tail(const struct kymo_session_options *options,
+			  struct kymo_error *error)
+{
+	const char *bytes = (const char *)options;
+
+	for (size_t i = sizeof(*options); i < options->struct_size; i++)
+		if (bytes[i])
+			return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+					    "the options have a member that Kymo %s does "
+					    "not know: a newer library is needed",
+					    KYMO_VERSION_STRING);
+	return KYMO_OK;
+}
+
+/* Copies what is there into `out`, the rest of which stays zero: the defaults. */
+static int32_t read_options(const struct kymo_session_options *options,
+			    struct kymo_session_options *out, struct kymo_error *error)
+{
+	int32_t status;
+
+	*out = (struct kymo_session_options){.struct_size = sizeof(*out)};
+	if (!options)
+		return KYMO_OK;
+	if (options->struct_size < SIZE_LEAST)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "struct_size of the options is %u: set it to their "
+				    "sizeof",
+				    options->struct_size);
+	status = check_tail(options, error);
+	if (status != KYMO_OK)
+		return status;
+	memcpy(out, options,
+	       options->struct_size < sizeof(*out) ? options->struct_size : sizeof(*out));
+	if (out->overflow != 0 && out->overflow != KYMO_OVERFLOW_DROP)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "overflow %u is not known to Kymo %s", out->overflow,
+				    KYMO_VERSION_STRING);
+	if (out->buffer_size != 0 && out->buffer_size < KY_BUDGET_MIN)
+		return ky_error_set(
+			error, KYMO_ERROR_INVALID,
+			"a buffer_size of %llu bytes is too small: at least %u",
+			(unsigned long long)out->buffer_size, KY_BUDGET_MIN);
+	return KYMO_OK;
+}
+
+/* Ends what the session still is to the process; session_lock held. */
+static void let_go(struct kymo_session *session)
+{
+	struct ky_session_page *page = ky_session_page();
+
+	if (page->session == session)
+		page->session = NULL;
+	if (page->mirrored == session) {
+		ky_dictionary_mirror(NULL, 0, NULL, NULL);
+		page->mirrored = NULL;
+	}
+}
+
+static void stop_recording(struct kymo_session *session)
+{
+	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
+	ky_capture_cut(&session->embedded->capture);
+	session->state = KY_SESSION_STOPPED;
+	ky_session_page()->session = NULL;
+}
+
+void kymo_session_destroy(struct kymo_session *session)
+{
+	if (!session)
+		return;
+	lock_sessions();
+	if (session->state == KY_SESSION_RECORDING && session->pid == getpid())
+		stop_recording(session);
+	let_go(session);
+	ky_embedded_retire(session->embedded);
+	unlock_sessions();
+	free_sources(session->sources);
+	free(session->wanted);
+	free(session);
+}
+
+int32_t kymo_session_create(struct kymo_session **out,
+			    const struct kymo_session_options *options,
+			    struct kymo_error *error)
+{
+	struct kymo_session_options known;
+	struct kymo_session *session;
+	int32_t status;
+
+	if (!out)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "no place for the session");
+	*out = NULL;
+	status = read_options(options, &known, error);
+	if (status != KYMO_OK)
+		return status;
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	session->pid = getpid();
+	session->buffer_size = known.buffer_size;
+	if (known.sources)
+		status = copy_sources(known.sources, &session->sources, error);
+	if (status != KYMO_OK) {
+		kymo_session_destroy(session);
+		return status;
+	}
+	*out = session;
+	return KYMO_OK;
+}
+
+/* ---- Prepare ---- */
+
+/* Adds the names of a plug-in's sources to the list of those wanted. */
+static int32_t want_sources(char *wanted, const struct kymo_plugin *plugin,
+			    struct kymo_error *error)
+{
+	size_t size = strlen(wanted);
+
+	for (size_t i = 0; plugin->sources && plugin->sources[i]; i++) {
+		const char *name = plugin->sources[i]->name;
+		int added = snprintf(wanted + size, KY_WANTED_MAX - size, "%s,", name);
+
+		size += (size_t)added;
+		if (size >= KY_WANTED_MAX)
+			return ky_error_set(error, KYMO_ERROR_INVALID,
+					    "too many sources");
+	}
+	return KYMO_OK;
+}
+
+static int32_t load_source(const char *name, char *wanted, struct kymo_error *error)
+{
+	const struct kymo_plugin *plugin;
+	char path[PATH_MAX];
+	int32_t status = ky_plugin_path("source", name, path, sizeof(path), error);
+
+	if (status == KYMO_OK)
+		status = ky_plugin_load(path, &plugin, error);
+	if (status == KYMO_OK)
+		status = ky_sources_add(plugin, error);
+	if (status == KYMO_OK)
+		status = want_sources(wanted, plugin, error);
+	return status;
+}
+
+/*
+ * Loads what the options name, without session_lock: loading runs constructors of others.
+ * The list begins with ',' so that it is not "", all sources, where none is named.
+ */
+static int32_t load_sources(char *const *names, char **out, struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+	char *wanted;
+
+	*out = NULL;
+	if (!names)
+		return KYMO_OK;
+	wanted = malloc(KY_WANTED_MAX);
+	if (!wanted)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	snprintf(wanted, KY_WANTED_MAX, ",");
+	for (size_t i = 0; names[i] && status == KYMO_OK; i++)
+		status = load_source(names[i], wanted, error);
+	if (status == KYMO_OK)
+		*out = wanted;
+	else
+		free(wanted);
+	return status;
+}
+
+/* Whether nobody records in this process; says who does. session_lock held. */
+static int32_t check_nobody_else(struct kymo_error *error)
+{
+	const struct ky_capture *capture = ky_gate()->capture;
+
+	if (ky_session_page()->session)
+		return ky_error_set(error, KYMO_ERROR_BUSY,
+				    "another session of this program (process %d) has "
+				    "begun: stop or destroy it first",
+				    (int)getpid());
+	if (ky_gate_word() != KYMO_GATE_ON)
+		return KYMO_OK;
+	return ky_error_set(
+		error, KYMO_ERROR_BUSY,
+		"this program is being recorded from outside, as `kymo record` "
+		"does (recording %016llx), until it ends",
+		capture ? (unsigned long long)capture->header->session : 0ull);
+}
+
+/* session_lock held. */
+static int32_t make_capture(struct kymo_session *session, struct kymo_error *error)
+{
+	struct ky_capture *capture;
+	int32_t status = ky_embedded_create(&session->embedded, session->buffer_size,
+					    random_number(), error);
+
+	if (status != KYMO_OK)
+		return status;
+	capture = &session->embedded->capture;
+	ky_capture_identify(capture);
+	status = ky_dictionary_mirror(capture->dictionary, capture->dictionary_size,
+				      &capture->header->dictionary_tail,
+				      &capture->header->names_not_kept);
+	if (status != KYMO_OK) {
+		ky_embedded_retire(session->embedded);
+		session->embedded = NULL;
+		return ky_error_set(error, status,
+				    "the names that this program has used so far (%zu "
+				    "bytes) do not fit: a larger buffer_size is needed",
+				    ky_dictionary_size());
+	}
+	ky_session_page()->mirrored = session;
+	return KYMO_OK;
+}
+
+/* session_lock held; `*wanted` is taken if that succeeds. */
+static int32_t prepare(struct kymo_session *session, char **wanted,
+		       struct kymo_error *error)
+{
+	int32_t status = ky_session_check(session, KY_SESSION_NEW, "prepare", error);
+
+	if (status == KYMO_OK)
+		status = check_nobody_else(error);
+	if (status == KYMO_OK)
+		status = make_capture(session, error);
+	if (status != KYMO_OK)
+		return status;
+	session->wanted = *wanted;
+	*wanted = NULL;
+	session->state = KY_SESSION_PREPARED;
+	ky_session_page()->session = session;
+	return KYMO_OK;
+}
+
+int32_t kymo_session_prepare(struct kymo_session *session, struct kymo_error *error)
+{
+	char *wanted = NULL;
+	int32_t status;
+
+	if (!session)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no session");
+	/* Before the lock: it may attach to a recorder, which then has the gate. */
+	ky_gate_decide();
+	status = load_sources(session->sources, &wanted, error);
+	if (status != KYMO_OK)
+		return status;
+	lock_sessions();
+	status = prepare(session, &wanted, error);
+	unlock_sessions();
+	free(wanted);
+	return status;
+}
+
+/* ---- Start and stop ---- */
+
+/* session_lock held. */
+static int32_t start(struct kymo_session *session, struct kymo_error *error)
+{
+	int32_t status = ky_session_check(session, KY_SESSION_PREPARED, "start", error);
+
+	if (status != KYMO_OK)
+		return status;
+	status = ky_gate_open(&session->embedded->capture);
+	if (status != KYMO_OK)
+		return ky_error_set(error, status,
+				    "this system cannot keep forked children out of the "
+				    "recording (MADV_WIPEONFORK, Linux 4.14)");
+	ky_capture_host_anchor(&session->embedded->capture);
+	session->state = KY_SESSION_RECORDING;
+	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->epoch);
+	return KYMO_OK;
+}
+
+static int is_new(struct kymo_session *session)
+{
+	int result;
+
+	lock_sessions();
+	result = session->state == KY_SESSION_NEW;
+	unlock_sessions();
+	return result;
+}
+
+int32_t kymo_session_start(struct kymo_session *session, struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	if (!session)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no session");
+	/* A thread that prepares it at the same time is told apart by prepare itself. */
+	if (is_new(session))
+		status = kymo_session_prepare(session, error);
+	if (status != KYMO_OK)
+		return status;
+	lock_sessions();
+	status = start(session, error);
+	unlock_sessions();
+	return status;
+}
+
+int32_t kymo_session_stop(struct kymo_session *session, struct kymo_error *error)
+{
+	int32_t status;
+
+	lock_sessions();
+	status = ky_session_check(session, KY_SESSION_RECORDING, "stop", error);
+	if (status == KYMO_OK)
+		stop_recording(session);
+	unlock_sessions();
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session from inside: what session.c and save.c share. */
+#ifndef KYMO_SESSION_SESSION_H
+#define KYMO_SESSION_SESSION_H
+
+#include <sys/types.h>
+
+#include <kymo/session.h>
+
+#include "session/embedded.h"
+
+#define KY_SESSION_NEW       0u
+#define KY_SESSION_PREPARED  1u
+#define KY_SESSION_RECORDING 2u
+#define KY_SESSION_STOPPED   3u
+
+struct kymo_session {
+	uint32_t state; /* KY_SESSION_*; under session_lock */
+	pid_t pid;      /* of the process that made it */
+	uint64_t buffer_size;
+	char **sources; /* as given in the options, or NULL */
+	char *wanted;   /* for ky_sources_begin; NULL until prepared, and for all */
+	struct ky_embedded *embedded; /* from PREPARED on */
+};
+
+/* KYMO_OK if the session may do `what` ("start"), which needs `state`; session_lock held.
+ */
+int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
+			 const char *what, struct kymo_error *error);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/sinks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plugin/loader.h"
+
+struct search {
+	struct kymo_str protocol; /* wanted; {NULL, 0}: look at suffixes */
+	struct kymo_str path;
+	const struct kymo_sink_desc *best;
+	size_t best_size; /* of the suffix that matched */
+	char known[256];
+	struct kymo_error broken; /* of the last plug-in that could not be used */
+};
+
+static void add_known(struct search *search, const char *text)
+{
+	size_t size = strlen(search->known);
+
+	snprintf(search->known + size, sizeof(search->known) - size, "%s%s",
+		 size ? ", " : "", text);
+}
+
+static int ends_with(struct kymo_str text, const char *suffix)
+{
+	size_t size = strlen(suffix);
+
+	return text.size > size &&
+	       memcmp(text.data + text.size - size, suffix, size) == 0;
+}
+
+/* The longest suffix wins: ".json.gz" over ".gz". */
+static void match_sink(struct search *search, const struct kymo_sink_desc *desc)
+{
+	char protocol[80];
+
+	if (search->protocol.data) {
+		snprintf(protocol, sizeof(protocol), "%s://", desc->protocol);
+		add_known(search, protocol);
+		if (strlen(desc->protocol) == search->protocol.size &&
+		    memcmp(desc->protocol, search->protocol.data,
+			   search->protocol.size) == 0)
+			search->best = desc;
+		return;
+	}
+	for (size_t i = 0; desc->suffixes && desc->suffixes[i]; i++) {
+		const char *suffix = desc->suffixes[i];
+
+		add_known(search, suffix);
+		if (ends_with(search->path, suffix) &&
+		    strlen(suffix) > search->best_size) {
+			search->best = desc;
+			search->best_size = strlen(suffix);
+		}
+	}
+}
+
+static int look_at_plugin(void *context, const char *path)
+{
+	struct search *search = context;
+	const struct kymo_plugin *plugin;
+	struct kymo_error error;
+
+	if (ky_plugin_load(path, &plugin, &error) != KYMO_OK) {
+		/* What is no plug-in of ours may lie there too. */
+		if (error.status != KYMO_ERROR_UNSUPPORTED)
+			search->broken = error;
+		return 0;
+	}
+	for (size_t i = 0; plugin->sinks && plugin->sinks[i]; i++)
+		match_sink(search, plugin->sinks[i]);
+	return 0;
+}
+
+int32_t ky_sink_choose(const char *path, struct ky_sink_choice *out,
+		       struct kymo_error *error)
+{
+	struct search search = {0};
+	const char *scheme;
+	int32_t status;
+
+	if (!path || !path[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to write to");
+	search.path = (struct kymo_str){path, strlen(path)};
+	scheme = strstr(path, "://");
+	if (scheme) {
+		search.protocol = (struct kymo_str){path, (size_t)(scheme - path)};
+		search.path.data = scheme + strlen("://");
+		search.path.size = strlen(search.path.data);
+	}
+	status = ky_plugin_each("sink", look_at_plugin, &search, error);
+	if (status != KYMO_OK)
+		return status;
+	*out = (struct ky_sink_choice){.desc = search.best, .path = search.path};
+	if (search.best)
+		return KYMO_OK;
+	if (search.broken.message[0])
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "nothing can write \"%s\"; known are: %s; %s", path,
+				    search.known[0] ? search.known : "none",
+				    search.broken.message);
+	return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+			    "nothing can write \"%s\"; known are: %s", path,
+			    search.known[0] ? search.known : "none");
+}

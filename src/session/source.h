@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sources of this process and their life: every plug-in that was injected, linked in
+ * or loaded, each source of it as one instance with its host side.
+ *
+ * Any thread may call these at any time. Operations of a source are called by one thread
+ * at a time and with no lock of the library held: a source may load a library, whose
+ * loading brings in another plug-in, whose constructor comes back here. A source that
+ * fails in any step gets its state and reason recorded and is left out; the others go on.
+ *
+ * The gate is to be open when sources begin (what they ask meanwhile must have an answer)
+ * and until they have ended.
+ */
+#ifndef KYMO_SESSION_SOURCE_H
+#define KYMO_SESSION_SOURCE_H
+
+#include <kymo/plugin.h>
+
+/*
+ * Remembers the plug-in; idempotent by its address. If sources are recording now (after
+ * ky_sources_begin), its wanted sources are created, prepared and started before this
+ * returns. KYMO_ERROR_VERSION, _PLUGIN: it is a bad one; KYMO_ERROR_NO_MEMORY: there are
+ * KY_SOURCES_MAX already.
+ */
+int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *error);
+
+/*
+ * Begins a session: creates (once per process), prepares and starts every remembered
+ * source that is wanted, and those that are added until ky_sources_end. `wanted` is as in
+ * session/wanted.h and copied, KY_WANTED_MAX bytes at most. `epoch` is handed to the
+ * sources and is not 0.
+ */
+#define KY_WANTED_MAX 16384u
+void ky_sources_begin(const char *wanted, uint32_t epoch);
+
+/*
+ * Stops and flushes all, with one deadline for all of them together: an absolute time of
+ * CLOCK_MONOTONIC.
+ */
+void ky_sources_end(uint64_t deadline_ns);
+
+/* Puts what has been reported as lost since then into the dictionary. */
+void ky_sources_publish(void);
+
+/*
+ * In a forked child, once, after the new capture is in place: tells each source of it and
+ * goes on with the parent's recording: what was wanted there is prepared and started
+ * here. A child that begins one of its own calls ky_sources_begin alone, which tells them
+ * too.
+ */
+void ky_sources_forked(void);
+
+const struct kymo_host *ky_host_table(void);
+
+/*
+ * The text that the list of wanted sources sets for an option. KYMO_ERROR_NOT_FOUND if it
+ * sets none, KYMO_ERROR_NO_MEMORY if it does not fit.
+ */
+int32_t ky_sources_option(const char *source, const char *option, char *out, size_t size);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many sessions, and threads that mark through all of them. Not for the thread sanitizer:
+ * it counts its own memory, and the inline reading of the gate's word is a plain load.
+ */
+#define _GNU_SOURCE /* mkdtemp */
+#include <pthread.h>
+#include <stdio.h>
+
+#include <kymo/kymo.h>
+
+#include "folder.h"
+#include "memory_sink.h"
+#include "support/test.h"
+
+static void mark(int count)
+{
+	static uint32_t name;
+
+	for (int i = 0; i < count; i++) {
+		uint64_t begin = kymo_mark_begin();
+
+		kymo_mark_end(begin, kymo_mark_name(&name, "step"));
+	}
+}
+
+/* Saves as .kymo, reads it back, and holds the counts against each other. */
+static void check_ledger(struct kymo_session *session)
+{
+	const char *path = in_folder("look.kymo");
+	struct memory_sink sink = {0};
+
+	assert_int_equal(kymo_session_save(session, path, 0, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
+			 KYMO_OK);
+	assert_int_equal(sink.ledger.accepted,
+			 sink.ledger.written + sink.ledger.full + sink.ledger.too_big +
+				 sink.ledger.nested + sink.ledger.cut);
+	memory_free(&sink);
+	unlink(path);
+}
+
+static long resident_pages(void)
+{
+	long size = 0, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
+	fclose(file);
+	return resident;
+}
+
+static void a_thousand_sessions_do_not_add_up(void **state)
+{
+	long before = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		struct kymo_session *session;
+
+		assert_int_equal(kymo_session_create(
+					 &session,
+					 KYMO_SESSION_OPTIONS(.buffer_size = 10u << 20),
+					 NULL),
+				 KYMO_OK);
+		assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+		mark(1);
+		assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+		kymo_session_destroy(session);
+		if (i == 100)
+			before = resident_pages();
+	}
+	/* 8 MiB of 4 KiB pages, of 900 sessions that each touch more than 4 MiB. */
+	assert_true(resident_pages() - before < 2048);
+}
+
+static int stop_marking;
+
+static void *mark_until_told(void *context)
+{
+	(void)context;
+	while (!__atomic_load_n(&stop_marking, __ATOMIC_RELAXED))
+		mark(1);
+	return NULL;
+}
+
+static void sessions_come_and_go_under_marking_threads(void **state)
+{
+	pthread_t threads[2];
+
+	(void)state;
+	stop_marking = 0;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, mark_until_told, NULL),
+				 0);
+	for (int i = 0; i < 100; i++) {
+		struct kymo_session *session;
+
+		assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+		assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+		assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+		if (i % 25 == 0)
+			check_ledger(session);
+		kymo_session_destroy(session);
+	}
+	__atomic_store_n(&stop_marking, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thousand_sessions_do_not_add_up),
+		cmocka_unit_test(sessions_come_and_go_under_marking_threads),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
