@@ -19,12 +19,13 @@ struct ky_gate_page {
 	uint32_t ticks; /* KY_TICKS_* of the capture */
 	uint32_t decide_owner; /* tid of the thread that decides */
 
-	uint32_t decide_lock;     /* one thread decides */
-	uint32_t pool_lock;       /* chunks and writers of the capture */
-	uint32_t dictionary_lock; /* the dictionary's tail and index */
-	uint32_t source_lock;     /* the list of sources and their life cycle */
-	uint32_t session_lock;    /* the program's own session */
-	uint32_t reserved1[3];
+	uint32_t decide_lock;        /* one thread decides */
+	uint32_t pool_lock;          /* chunks and writers of the capture */
+	uint32_t dictionary_lock;    /* the dictionary's tail and index */
+	uint32_t source_lock;        /* the list of sources and their life cycle */
+	uint32_t session_lock;       /* the program's own session */
+	uint32_t dictionary_adopted; /* its index and mirror are this process's own */
+	uint32_t reserved1[2];
 
 	struct ky_capture *capture; /* what is recorded into, or NULL */
 };

@@ -174,6 +174,34 @@ static int32_t append(uint16_t kind, const void *payload, size_t size, uint32_t 
 	return KYMO_OK;
 }
 
+/*
+ * The first use after a fork, known by the wiped page: the index may be torn, since
+ * another thread may have been at it, and the mirror is the parent's.
+ */
+static void adopt(void)
+{
+	struct ky_gate_page *page = ky_gate();
+	size_t offset = 0;
+
+	if (page->dictionary_adopted)
+		return;
+	page->dictionary_adopted = 1;
+
+	dictionary.mirror = (struct mirror){0};
+	if (!dictionary.region)
+		return;
+	memset(dictionary.count, 0, sizeof(dictionary.count));
+	/* Zeros again, without touching what was never used. */
+	madvise(dictionary.table, TABLE_SLOTS * sizeof(uint32_t), MADV_DONTNEED);
+	while (offset < dictionary.tail) {
+		const struct ky_dictionary_entry *entry = entry_at(offset);
+
+		table_insert(offset);
+		dictionary.count[entry->kind] = entry->id;
+		offset += sizeof(*entry) + padded(entry->size);
+	}
+}
+
 /* Reserves region and table at the first use; string 1 is there from the beginning. */
 static int32_t ensure_region(void)
 {
@@ -205,6 +233,7 @@ int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
 	if (kind == 0 || kind >= KY_ENTRY_KINDS || size > REGION_SIZE)
 		return KYMO_ERROR_INVALID;
 	ky_lock(lock);
+	adopt();
 	status = ensure_region();
 	if (status == KYMO_OK && is_of_session(kind)) {
 		status = append_of_session(kind, payload, size, id);
@@ -247,6 +276,7 @@ int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 	int32_t status;
 
 	ky_lock(lock);
+	adopt();
 	status = ensure_region();
 	if (status == KYMO_OK && region && dictionary.tail > size)
 		status = KYMO_ERROR_NO_MEMORY;
@@ -269,22 +299,11 @@ int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 
 void ky_dictionary_recover(void)
 {
-	size_t offset = 0;
+	uint32_t *lock = &ky_gate()->dictionary_lock;
 
-	/* The parent's capture is not ours to write to. */
-	dictionary.mirror = (struct mirror){0};
-	if (!dictionary.region)
-		return;
-	memset(dictionary.count, 0, sizeof(dictionary.count));
-	/* Zeros again, without touching what was never used. */
-	madvise(dictionary.table, TABLE_SLOTS * sizeof(uint32_t), MADV_DONTNEED);
-	while (offset < dictionary.tail) {
-		const struct ky_dictionary_entry *entry = entry_at(offset);
-
-		table_insert(offset);
-		dictionary.count[entry->kind] = entry->id;
-		offset += sizeof(*entry) + padded(entry->size);
-	}
+	ky_lock(lock);
+	adopt();
+	ky_unlock(lock);
 }
 
 size_t ky_dictionary_size(void)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Items in memory that are sorted together; as many as fit. Zeroed memory can be cleared.
+ */
+#ifndef KYMO_TIMELINE_BATCH_H
+#define KYMO_TIMELINE_BATCH_H
+
+#include <kymo/base.h>
+
+/* Negative, zero or positive, as for qsort(). */
+typedef int (*ky_compare_fn)(const void *left, const void *right);
+
+#define KY_BATCH_STRANDS 64u
+
+/* An ascending sequence within the batch, linked by `next`. */
+struct ky_strand {
+	uint32_t head, tail;
+};
+
+struct ky_batch {
+	size_t item_size;
+	ky_compare_fn compare;
+	uint8_t *items;  /* as they were pushed */
+	uint8_t *sorted; /* after ky_batch_sort */
+	size_t count, capacity, capacity_max;
+	uint32_t *next;
+	struct ky_strand strands[KY_BATCH_STRANDS];
+	uint32_t strand_count; /* KY_BATCH_STRANDS + 1: given up */
+};
+
+/* At least some hundred items, however little memory is given. */
+void ky_batch_init(struct ky_batch *batch, size_t item_size, ky_compare_fn compare,
+		   size_t memory_size);
+void ky_batch_clear(struct ky_batch *batch);
+
+/* KYMO_AGAIN: full, sort and empty it first. */
+int32_t ky_batch_push(struct ky_batch *batch, const void *item);
+
+/* Sorts stably into `sorted`. */
+int32_t ky_batch_sort(struct ky_batch *batch);
+void ky_batch_empty(struct ky_batch *batch);
+
+#endif

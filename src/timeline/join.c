@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Everything with a correlation is sorted by (domain, value), so that a group stands
+ * together: first its origin, then what it launched in order of time, then the ends of
+ * LINK records. Only the first of each is kept while a group goes by, however large it
+ * is. What comes out is sorted by time again, to meet the records.
+ */
+#include "timeline/join.h"
+
+#include "base/error.h"
+#include "timeline/sorter.h"
+
+#define MEMORY (16u << 20) /* of each sorter */
+
+/* Parts in a group, in the order in which they must come. */
+#define PART_ORIGIN         0u
+#define PART_ORIGIN_UNTIMED 1u
+#define PART_OTHER          2u
+#define PART_OTHER_UNTIMED  3u
+#define PART_TARGET         4u
+#define PART_TARGET_UNTIMED 5u
+#define PART_LINK_FROM      6u
+#define PART_LINK_TO        7u
+
+/* Of the ends of a link, `when.place` is the LINK record's and `row.track` its name. */
+struct member {
+	uint64_t domain_part; /* domain << 8 | PART_* */
+	uint64_t value;
+	struct ky_moment when;
+	struct ky_row row;
+};
+
+#define END_DRAWN   0u
+#define END_UNTIMED 1u
+#define END_MISSING 2u
+
+/* What a link's end was found to be. */
+struct link_end {
+	uint64_t place; /* place of the LINK record; sorted stably: from, to */
+	struct ky_moment when;
+	struct ky_row row;
+	uint32_t side, state; /* 0 from, 1 to; END_* */
+	uint32_t name, reserved0;
+};
+
+struct group {
+	uint64_t domain, value, number;
+	struct member origin, first; /* first: what a link's end means */
+	int has_origin, has_untimed_origin, has_first, has_untimed, has_target;
+};
+
+struct ky_join {
+	const struct ky_model *model;
+	struct kymo_trace_ledger *ledger;
+	struct ky_sorter *members, *link_ends, *numbers, *arrows;
+	const struct ky_number *number; /* the heads of the sorted ones */
+	const struct ky_arrow *arrow;
+	uint64_t last_number;
+};
+
+static int compare_members(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+	uint64_t domain_a = a->domain_part >> 8, domain_b = b->domain_part >> 8;
+
+	if (domain_a != domain_b)
+		return domain_a < domain_b ? -1 : 1;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	if (a->domain_part != b->domain_part)
+		return a->domain_part < b->domain_part ? -1 : 1;
+	return ky_moment_compare(&a->when, &b->when);
+}
+
+static int compare_link_ends(const void *left, const void *right)
+{
+	const struct link_end *a = left, *b = right;
+
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
+	return a->side < b->side ? -1 : a->side > b->side;
+}
+
+/* ---- Adding ---- */
+
+static int32_t add_member(struct ky_join *join, const struct ky_item *item, uint32_t lane,
+			  uint32_t part, struct kymo_error *error)
+{
+	struct member member = {.domain_part = (uint64_t)item->domain << 8 | part,
+				.value = item->value,
+				.when = item->when,
+				.row = {item->track, lane}};
+
+	return ky_sorter_push(join->members, &member, error);
+}
+
+static uint32_t part_of(const struct ky_item *item)
+{
+	uint32_t role = ky_place_role(item->when.place);
+
+	if (role & KY_ROLE_ORIGIN)
+		return PART_ORIGIN;
+	return role & KY_ROLE_TARGET ? PART_TARGET : PART_OTHER;
+}
+
+int32_t ky_join_add(struct ky_join *join, const struct ky_item *item, uint32_t lane,
+		    struct kymo_error *error)
+{
+	return add_member(join, item, lane, part_of(item), error);
+}
+
+int32_t ky_join_add_untimed(struct ky_join *join, const struct ky_item *item,
+			    struct kymo_error *error)
+{
+	return add_member(join, item, 0, part_of(item) + 1, error);
+}
+
+int32_t ky_join_add_link(struct ky_join *join, const struct ky_link *link,
+			 struct kymo_error *error)
+{
+	struct ky_item item = {.when = {.place = link->place},
+			       .track = link->name,
+			       .domain = link->from_domain,
+			       .value = link->from};
+	int32_t status = add_member(join, &item, 0, PART_LINK_FROM, error);
+
+	item.domain = link->to_domain;
+	item.value = link->to;
+	if (status == KYMO_OK)
+		status = add_member(join, &item, 0, PART_LINK_TO, error);
+	return status;
+}
+
+/* ---- Joining ---- */
+
+static int32_t give_number(struct ky_join *join, const struct member *member,
+			   uint64_t number, uint64_t launch, struct kymo_error *error)
+{
+	struct ky_number item = {member->when, number, launch};
+
+	return ky_sorter_push(join->numbers, &item, error);
+}
+
+static int32_t make_arrow(struct ky_join *join, struct ky_arrow *arrow,
+			  const struct ky_moment *from, const struct ky_moment *to,
+			  struct kymo_error *error)
+{
+	if (to->begin_ns < from->begin_ns) {
+		join->ledger->arrows_backward++;
+		return KYMO_OK;
+	}
+	arrow->from_ns = from->begin_ns;
+	arrow->to_ns = to->begin_ns;
+	arrow->when = ky_moment_compare(from, to) > 0 ? *from : *to;
+	return ky_sorter_push(join->arrows, arrow, error);
+}
+
+static uint32_t launch_name(const struct ky_model *model, uint32_t from, uint32_t to)
+{
+	int to_device = !ky_model_track(model, from)->trace.device &&
+			ky_model_track(model, to)->trace.device;
+
+	return to_device ? KY_ARROW_TO_DEVICE : KY_ARROW_LAUNCH;
+}
+
+static int32_t join_target(struct ky_join *join, struct group *group,
+			   const struct member *target, struct kymo_error *error)
+{
+	struct ky_arrow arrow = {.reserved0 = 0};
+	int32_t status;
+
+	if (!group->has_origin) {
+		if (group->has_untimed_origin)
+			join->ledger->arrows_untimed++;
+		else
+			join->ledger->arrows_no_launch++;
+		return give_number(join, target, ++join->last_number, 0, error);
+	}
+	if (!group->has_target)
+		status = give_number(join, target, group->number, 0, error);
+	else
+		status = give_number(join, target, ++join->last_number, group->number,
+				     error);
+	group->has_target = 1;
+	if (status != KYMO_OK)
+		return status;
+	arrow.from = group->origin.row;
+	arrow.to = target->row;
+	arrow.name = launch_name(join->model, arrow.from.track, arrow.to.track);
+	return make_arrow(join, &arrow, &group->origin.when, &target->when, error);
+}
+
+static int32_t find_link_end(struct ky_join *join, const struct group *group,
+			     const struct member *member, uint32_t side,
+			     struct kymo_error *error)
+{
+	struct link_end end = {.place = member->when.place,
+			       .side = side,
+			       .state = END_MISSING,
+			       .name = member->row.track};
+
+	if (group->has_first) {
+		end.state = END_DRAWN;
+		end.when = group->first.when;
+		end.row = group->first.row;
+	} else if (group->has_untimed) {
+		end.state = END_UNTIMED;
+	}
+	return ky_sorter_push(join->link_ends, &end, error);
+}
+
+static int32_t join_origin(struct ky_join *join, struct group *group,
+			   const struct member *member, struct kymo_error *error)
+{
+	uint64_t number = ++join->last_number;
+
+	/* A second origin has nothing to launch: the first one has it all. */
+	if (!group->has_origin) {
+		group->has_origin = 1;
+		group->origin = *member;
+		group->number = number;
+	}
+	return give_number(join, member, number, 0, error);
+}
+
+static int32_t join_member(struct ky_join *join, struct group *group,
+			   const struct member *member, struct kymo_error *error)
+{
+	uint32_t part = (uint32_t)(member->domain_part & 0xff);
+
+	if (part == PART_ORIGIN || part == PART_OTHER || part == PART_TARGET) {
+		if (!group->has_first)
+			group->first = *member;
+		group->has_first = 1;
+	}
+	switch (part) {
+	case PART_ORIGIN:
+		return join_origin(join, group, member, error);
+	case PART_OTHER:
+		return give_number(join, member, ++join->last_number, group->number,
+				   error);
+	case PART_TARGET:
+		return join_target(join, group, member, error);
+	case PART_LINK_FROM:
+	case PART_LINK_TO:
+		return find_link_end(join, group, member, part - PART_LINK_FROM, error);
+	case PART_ORIGIN_UNTIMED:
+		group->has_untimed_origin = 1;
+		break;
+	case PART_TARGET_UNTIMED:
+		join->ledger->arrows_untimed++;
+		break;
+	default:
+		break;
+	}
+	group->has_untimed = 1;
+	return KYMO_OK;
+}
+
+static int32_t join_members(struct ky_join *join, struct kymo_error *error)
+{
+	struct group group = {.domain = UINT64_MAX};
+	const void *item;
+	int32_t status = ky_sorter_finish(join->members, error);
+
+	while (status == KYMO_OK) {
+		const struct member *member;
+
+		status = ky_sorter_next(join->members, &item, error);
+		if (status != KYMO_OK)
+			break;
+		member = item;
+		if (member->domain_part >> 8 != group.domain ||
+		    member->value != group.value)
+			group = (struct group){.domain = member->domain_part >> 8,
+					       .value = member->value};
+		status = join_member(join, &group, member, error);
+	}
+	return status == KYMO_END ? KYMO_OK : status;
+}
+
+static int32_t join_link(struct ky_join *join, const struct link_end *from,
+			 const struct link_end *to, struct kymo_error *error)
+{
+	struct ky_arrow arrow = {.from = from->row, .to = to->row, .name = from->name};
+
+	if (from->state == END_MISSING || to->state == END_MISSING) {
+		join->ledger->arrows_no_launch++;
+		return KYMO_OK;
+	}
+	if (from->state == END_UNTIMED || to->state == END_UNTIMED) {
+		join->ledger->arrows_untimed++;
+		return KYMO_OK;
+	}
+	return make_arrow(join, &arrow, &from->when, &to->when, error);
+}
+
+static int32_t join_links(struct ky_join *join, struct kymo_error *error)
+{
+	struct link_end from = {.side = 1};
+	const void *item;
+	int32_t status = ky_sorter_finish(join->link_ends, error);
+
+	while (status == KYMO_OK) {
+		const struct link_end *end;
+
+		status = ky_sorter_next(join->link_ends, &item, error);
+		if (status != KYMO_OK)
+			break;
+		end = item;
+		if (end->side == 0)
+			from = *end;
+		else
+			status = join_link(join, &from, end, error);
+	}
+	return status == KYMO_END ? KYMO_OK : status;
+}
+
+/* ---- Handing out ---- */
+
+static int32_t next_number(struct ky_join *join, struct kymo_error *error)
+{
+	const void *item;
+	int32_t status = ky_sorter_next(join->numbers, &item, error);
+
+	join->number = status == KYMO_OK ? item : NULL;
+	return status == KYMO_END ? KYMO_OK : status;
+}
+
+static int32_t next_arrow(struct ky_join *join, struct kymo_error *error)
+{
+	const void *item;
+	int32_t status = ky_sorter_next(join->arrows, &item, error);
+
+	join->arrow = status == KYMO_OK ? item : NULL;
+	return status == KYMO_END ? KYMO_OK : status;
+}
+
+int32_t ky_join_run(struct ky_join *join, struct kymo_error *error)
+{
+	int32_t status = join_members(join, error);
+
+	ky_sorter_destroy(join->members);
+	join->members = NULL;
+	if (status == KYMO_OK)
+		status = join_links(join, error);
+	ky_sorter_destroy(join->link_ends);
+	join->link_ends = NULL;
+	if (status == KYMO_OK)
+		status = ky_sorter_finish(join->numbers, error);
+	if (status == KYMO_OK)
+		status = ky_sorter_finish(join->arrows, error);
+	if (status == KYMO_OK)
+		status = next_number(join, error);
+	if (status == KYMO_OK)
+		status = next_arrow(join, error);
+	return status;
+}
+
+int32_t ky_join_number(struct ky_join *join, const struct ky_moment *when,
+		       uint64_t *correlation, uint64_t *launch, struct kymo_error *error)
+{
+	*correlation = *launch = 0;
+	if (!join->number || join->number->when.place != when->place)
+		return KYMO_OK;
+	*correlation = join->number->correlation;
+	*launch = join->number->launch;
+	return next_number(join, error);
+}
+
+int32_t ky_join_arrow(struct ky_join *join, const struct ky_moment *when,
+		      struct ky_arrow *arrow, struct kymo_error *error)
+{
+	if (!join->arrow || join->arrow->when.place != when->place)
+		return KYMO_END;
+	*arrow = *join->arrow;
+	return next_arrow(join, error);
+}
+
+void ky_join_destroy(struct ky_join *join)
+{
+	if (!join)
+		return;
+	ky_sorter_destroy(join->members);
+	ky_sorter_destroy(join->link_ends);
+	ky_sorter_destroy(join->numbers);
+	ky_sorter_destroy(join->arrows);
+	free(join);
+}
+
+int32_t ky_join_create(struct ky_join **out, const struct ky_model *model,
+		       struct kymo_trace_ledger *ledger, struct kymo_error *error)
+{
+	struct ky_join *join = calloc(1, sizeof(*join));
+	int32_t status;
+
+	*out = NULL;
+	if (!join)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+				    "no memory to join records");
+	join->model = model;
+	join->ledger = ledger;
+	status = ky_sorter_create(&join->members, sizeof(struct member), compare_members,
+				  MEMORY, error);
+	if (status == KYMO_OK)
+		status = ky_sorter_create(&join->link_ends, sizeof(struct link_end),
+					  compare_link_ends, MEMORY, error);
+	if (status == KYMO_OK)
+		status = ky_sorter_create(&join->numbers, sizeof(struct ky_number),
+					  ky_moment_compare, MEMORY, error);
+	if (status == KYMO_OK)
+		status = ky_sorter_create(&join->arrows, sizeof(struct ky_arrow),
+					  ky_moment_compare, MEMORY, error);
+	if (status == KYMO_OK)
+		*out = join;
+	else
+		ky_join_destroy(join);
+	return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Joins what carries the same correlation: gives numbers to launches and to what they
+ * launched, and makes the arrows between them and those that LINK records ask for.
+ *
+ *     add* -> run -> (next_number, next_arrow)*
+ */
+#ifndef KYMO_TIMELINE_JOIN_H
+#define KYMO_TIMELINE_JOIN_H
+
+#include "timeline/item.h"
+#include "timeline/model.h"
+
+/* Where an end of an arrow is, once lanes are given. */
+struct ky_row {
+	uint32_t track, lane;
+};
+
+/* What the record at `when` is shown with; 0: none. */
+struct ky_number {
+	struct ky_moment when;
+	uint64_t correlation, launch;
+};
+
+/* `when` is that of the later end, after which the arrow comes. */
+struct ky_arrow {
+	struct ky_moment when;
+	int64_t from_ns, to_ns;
+	struct ky_row from, to;
+	uint32_t name; /* of the model's arrow names */
+	uint32_t reserved0;
+};
+
+struct ky_link {
+	uint64_t place; /* of the LINK record */
+	uint32_t name;
+	uint32_t from_domain, to_domain; /* of the model */
+	uint64_t from, to;
+};
+
+struct ky_join; /* opaque */
+
+/* The ledger gets the arrows that are not drawn. */
+int32_t ky_join_create(struct ky_join **out, const struct ky_model *model,
+		       struct kymo_trace_ledger *ledger, struct kymo_error *error);
+void ky_join_destroy(struct ky_join *join);
+
+/* A record that is drawn, and one whose times are of no use. */
+int32_t ky_join_add(struct ky_join *join, const struct ky_item *item, uint32_t lane,
+		    struct kymo_error *error);
+int32_t ky_join_add_untimed(struct ky_join *join, const struct ky_item *item,
+			    struct kymo_error *error);
+int32_t ky_join_add_link(struct ky_join *join, const struct ky_link *link,
+			 struct kymo_error *error);
+
+int32_t ky_join_run(struct ky_join *join, struct kymo_error *error);
+
+/*
+ * The number of the record at `place`, or zeros; the next arrow that comes after it, or
+ * KYMO_END. Places come in the order of their moments.
+ */
+int32_t ky_join_number(struct ky_join *join, const struct ky_moment *when,
+		       uint64_t *correlation, uint64_t *launch, struct kymo_error *error);
+int32_t ky_join_arrow(struct ky_join *join, const struct ky_moment *when,
+		      struct ky_arrow *arrow, struct kymo_error *error);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is not drawn is counted, and the counts add up. */
+#include "timeline/ledger.h"
+
+#include "support/test.h"
+#include "timeline/trace_setup.h"
+
+static void times_that_cannot_be_are_counted_and_not_drawn(void **state)
+{
+	static const struct {
+		const char *what;
+		uint64_t begin_ns, end_ns;
+		uint16_t flags;
+		uint64_t untimed;
+	} rows[] = {
+		{"good", T(10), T(20), 0, 0},
+		{"zero", 0, 0, 0, 1},
+		{"no end", T(10), 0, 0, 1},
+		{"no begin", 0, T(10), 0, 1},
+		{"backwards", T(20), T(10), 0, 1},
+		{"flagged", T(10), T(20), KYMO_RECORD_UNTIMED, 1},
+		{"beyond the range", T(10), UINT64_MAX, 0, 1},
+		{"far before the attach", 1000, 2000, 0, 1},
+		{"a little before it", T(0) - BUILD_SECOND, T(10), 0, 0},
+		{"far after the end", T(3600 * BUILD_SECOND), T(3601 * BUILD_SECOND), 0,
+		 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct setup s = begin();
+		struct memory_sink sink;
+
+		build_record(s.build, KYMO_KIND_SPAN,
+			     (struct kymo_record){.type = s.runtime,
+						  .flags = rows[i].flags,
+						  .begin = rows[i].begin_ns,
+						  .end = rows[i].end_ns});
+		sink = run(&s);
+		if (sink.ledger.untimed != rows[i].untimed ||
+		    sink.seen[KYMO_EVENT_SPAN] != 1 - rows[i].untimed)
+			fail_msg("%s", rows[i].what);
+		assert_int_equal(sink.ledger.written, 1);
+		memory_free(&sink);
+	}
+}
+
+static void a_clock_without_anchors_gives_no_times(void **state)
+{
+	struct setup s = begin();
+	uint32_t clock = build_clock(s.build, KYMO_CLOCK_COUNTER, 64, 1000000000);
+	uint32_t queue = build_queue(s.build, s.device, 9, clock);
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, queue, 10, 20);
+	sink = run(&s);
+	assert_int_equal(sink.ledger.untimed, 1);
+	assert_int_equal(sink.seen[KYMO_EVENT_SPAN], 0);
+	memory_free(&sink);
+}
+
+static void arrows_that_cannot_be_drawn_are_counted(void **state)
+{
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	add_correlated(&s, 0, 100, KYMO_RECORD_ORIGIN, 1); /* its target is before it */
+	add_correlated(&s, s.queue, 90, KYMO_RECORD_TARGET, 1);
+	add_correlated(&s, s.queue, 110, KYMO_RECORD_TARGET, 2); /* no launch */
+	add_correlated(&s, 0, 120, KYMO_RECORD_ORIGIN | KYMO_RECORD_UNTIMED, 3);
+	add_correlated(&s, s.queue, 130, KYMO_RECORD_TARGET, 3);
+	add_correlated(&s, 0, 140, KYMO_RECORD_ORIGIN, 4);
+	add_correlated(&s, s.queue, 150, KYMO_RECORD_TARGET | KYMO_RECORD_UNTIMED, 4);
+	sink = run(&s);
+	assert_int_equal(sink.ledger.arrows, 0);
+	assert_int_equal(sink.ledger.arrows_backward, 1);
+	assert_int_equal(sink.ledger.arrows_no_launch, 1);
+	assert_int_equal(sink.ledger.arrows_untimed, 2);
+	assert_int_equal(sink.ledger.untimed, 2);
+	assert_int_equal(sink.seen[KYMO_EVENT_SPAN], 5);
+	memory_free(&sink);
+}
+
+static void the_books_are_balanced(void **state)
+{
+	struct setup s = begin();
+	struct ky_loss_entry late = {.source = 1, .reason = KYMO_LOST_LATE, .count = 2};
+	struct ky_loss_entry vendor = {
+		.source = 1, .reason = KYMO_LOST_VENDOR, .count = 40};
+	struct ky_state_entry fate = {.source = 1, .state = KYMO_SOURCE_PARTLY};
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	add_span(&s, s.queue, 30, 40);
+	build_record(
+		s.build, KYMO_KIND_SPAN,
+		(struct kymo_record){
+			.type = s.copy, .track = s.queue, .begin = T(50), .end = T(60)});
+	s.build->writers[0] = (struct ky_writer_slot){.accepted = 9,
+						      .written = 5,
+						      .lost_full = 3,
+						      .lost_too_big = 1,
+						      .lost_nested = 2,
+						      .filtered = 7};
+	s.build->writer_count = 1;
+	s.build->header.lost_full_unowned = 1;
+	s.build->header.cold_chunks = 4;
+	s.build->header.names_not_kept = 5;
+	build_entry(s.build, KY_ENTRY_LOSS, &late, sizeof(late));
+	build_entry(s.build, KY_ENTRY_LOSS, &vendor, sizeof(vendor));
+	fate.reason = build_text(s.build, "first");
+	build_entry(s.build, KY_ENTRY_STATE, &fate, sizeof(fate));
+	fate.reason = build_text(s.build, "last");
+	build_entry(s.build, KY_ENTRY_STATE, &fate, sizeof(fate));
+	sink = run(&s);
+	assert_int_equal(sink.ledger.written, 3);
+	assert_int_equal(sink.ledger.full, 4);
+	assert_int_equal(sink.ledger.too_big, 1);
+	assert_int_equal(sink.ledger.nested, 2);
+	assert_int_equal(sink.ledger.late, 2);
+	assert_int_equal(sink.ledger.cut, 2); /* five written, three found */
+	assert_int_equal(sink.ledger.accepted, 3 + 4 + 1 + 2 + 2 + 2);
+	assert_int_equal(sink.ledger.filtered, 7);
+	assert_int_equal(sink.ledger.offered, 14 + 7);
+	assert_int_equal(sink.ledger.source_exact, 40);
+	assert_int_equal(sink.ledger.cold_chunks, 4);
+	assert_int_equal(sink.ledger.names_not_kept, 5);
+	assert_int_equal(sink.ledger.kernels, 1);
+	assert_int_equal(sink.ledger.copies, 1);
+	assert_string_equal(sink.sources, "fake:2:3:42:last ");
+	memory_free(&sink);
+}
+
+static void malformed_lines_are_passed_over(void **state)
+{
+	struct setup s = begin();
+	struct kymo_record_more orphan = {.kind = KYMO_KIND_MORE, .used = 200};
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	build_lines(s.build, &orphan, 1);
+	build_lines(s.build, &(struct kymo_record){.kind = 0}, 1);
+	build_lines(s.build, &(struct kymo_record){.kind = KYMO_KIND_PAD}, 1);
+	build_lines(s.build, &(struct kymo_record){.kind = KYMO_KIND_SPAN, .lines = 0},
+		    1);
+	build_lines(s.build, &(struct kymo_record){.kind = 40, .lines = 1}, 1);
+	add_span(&s, 0, 30, 40);
+	build_lines(s.build, &(struct kymo_record){.kind = KYMO_KIND_SPAN, .lines = 9},
+		    1);
+	sink = run(&s);
+	assert_int_equal(sink.seen[KYMO_EVENT_SPAN], 2);
+	assert_int_equal(sink.ledger.written, 3); /* the kind of a later minor too */
+	memory_free(&sink);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_that_cannot_be_are_counted_and_not_drawn),
+		cmocka_unit_test(a_clock_without_anchors_gives_no_times),
+		cmocka_unit_test(arrows_that_cannot_be_drawn_are_counted),
+		cmocka_unit_test(the_books_are_balanced),
+		cmocka_unit_test(malformed_lines_are_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

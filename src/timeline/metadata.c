@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the sources said about the whole trace; of a key said twice the last one holds. */
+#include <string.h>
+
+#include "timeline/model.h"
+#include "timeline/values.h"
+
+static int is_key(const struct kymo_trace_value *value, const char *key)
+{
+	return value->key.size == strlen(key) &&
+	       memcmp(value->key.data, key, value->key.size) == 0;
+}
+
+static int64_t rank_of(const struct kymo_trace_value *value)
+{
+	int is_number =
+		value->type == KYMO_VALUE_INT64 || value->type == KYMO_VALUE_UINT64;
+
+	return is_number && value->u.i >= 0 ? value->u.i : -1;
+}
+
+/* `rank` and `world_size` belong to the process that gave them. */
+static void note_ranks(struct kymo_trace_process *process,
+		       const struct kymo_trace_value *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_key(&values[i], "rank"))
+			process->rank = rank_of(&values[i]);
+		if (is_key(&values[i], "world_size"))
+			process->world_size = rank_of(&values[i]);
+	}
+}
+
+static int32_t add_capture(struct ky_model *model, struct ky_model_capture *capture,
+			   struct ky_list *all)
+{
+	struct ky_values values = {.capture = capture,
+				   .arena = &model->arena,
+				   .clock = &capture->clocks[0],
+				   .near_ns = capture->earliest_ns};
+	uint32_t entries = ky_catalog_count(capture->catalog, KY_ENTRY_METADATA);
+	const struct kymo_trace_value *taken;
+	size_t count;
+	int32_t status;
+
+	for (uint32_t id = 1; id <= entries; id++) {
+		size_t size;
+		const void *bytes = ky_catalog_find(capture->catalog, KY_ENTRY_METADATA,
+						    id, 0, &size);
+
+		ky_values_add_attributes(&values, bytes, size);
+	}
+	status = ky_values_take(&values, &taken, &count);
+	ky_values_clear(&values);
+	if (status != KYMO_OK)
+		return status;
+	note_ranks(capture->process, taken, count);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t key[] = {'M', ky_model_text(model, taken[i].key)};
+		void **slot = ky_index_slot(&model->things, key, sizeof(key));
+
+		if (!slot || model->status != KYMO_OK)
+			return KYMO_ERROR_NO_MEMORY;
+		if (!*slot) {
+			if (ky_list_add(all, NULL) != KYMO_OK)
+				return KYMO_ERROR_NO_MEMORY;
+			*slot = (void *)(uintptr_t)all->count;
+		}
+		all->items[(uintptr_t)*slot - 1] = (void *)(uintptr_t)&taken[i];
+	}
+	return KYMO_OK;
+}
+
+int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
+			  size_t *count)
+{
+	struct ky_list all = {NULL, 0, 0};
+	int32_t status = KYMO_OK;
+
+	*out = NULL;
+	*count = 0;
+	for (size_t i = 0; i < model->capture_count && status == KYMO_OK; i++)
+		status = add_capture(model, &model->captures[i], &all);
+	if (status == KYMO_OK && all.count > 0) {
+		*out = ky_arena_take(&model->arena, all.count * sizeof(**out));
+		if (!*out)
+			status = KYMO_ERROR_NO_MEMORY;
+	}
+	for (size_t i = 0; i < all.count && status == KYMO_OK; i++)
+		(*out)[i] = *(const struct kymo_trace_value *)all.items[i];
+	if (status == KYMO_OK)
+		*count = all.count;
+	ky_list_clear(&all);
+	return status;
+}

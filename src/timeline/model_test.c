@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What several captures say of processes, tracks, devices and types is put together. */
+#include "timeline/model.h"
+
+#include "support/test.h"
+#include "timeline/trace_setup.h"
+
+static void tracks_are_announced_and_described(void **state)
+{
+	struct setup s = begin();
+	const struct memory_event *thread, *queue;
+	struct memory_sink sink;
+
+	(void)state;
+	build_thread(s.build, 777, "never used");
+	add_span(&s, 0, 10, 20);
+	add_span(&s, s.queue, 15, 20);
+	sink = run(&s);
+	thread = memory_find(&sink, KYMO_EVENT_TRACK, 0);
+	queue = memory_find(&sink, KYMO_EVENT_TRACK, 1);
+	assert_null(memory_find(&sink, KYMO_EVENT_TRACK, 2));
+	assert_int_equal(thread->track.kind, KYMO_TRACK_THREAD);
+	assert_int_equal(thread->track.native, 501);
+	assert_int_equal(thread->track.number, 0);
+	assert_null(thread->track.device);
+	assert_int_equal(queue->track.kind, KYMO_TRACK_QUEUE);
+	assert_int_equal(queue->track.native, 0x7f0000001234);
+	assert_int_equal(queue->track.number, 1);
+	assert_non_null(queue->track.device);
+	assert_int_equal(sink.header.device_count, 1);
+	memory_free(&sink);
+}
+
+static void the_last_name_of_a_thread_holds(void **state)
+{
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	build_lease(s.build, build_thread(s.build, 501, "worker"), T(30));
+	add_span(&s, 0, 40, 50);
+	build_thread(s.build, 501, NULL); /* says nothing, so it takes no name away */
+	sink = run(&s);
+	assert_int_equal(sink.seen[KYMO_EVENT_TRACK], 1);
+	assert_int_equal(memory_find(&sink, KYMO_EVENT_TRACK, 0)->track.name.size, 6);
+	memory_free(&sink);
+}
+
+static void queues_are_numbered_within_their_device(void **state)
+{
+	struct setup s = begin();
+	uint32_t second = build_device(s.build, s.source, 1);
+	uint32_t tracks[] = {build_queue(s.build, s.device, 5, 0),
+			     build_queue(s.build, second, 5, 0),
+			     build_queue(s.build, second, 6, 0), s.queue};
+	static const uint32_t numbers[] = {2, 1, 2, 1};
+	struct memory_sink sink;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		add_span(&s, tracks[i], 10 + i, 20);
+	sink = run(&s);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(memory_find(&sink, KYMO_EVENT_TRACK, i)->track.number,
+				 numbers[i]);
+	memory_free(&sink);
+}
+
+static void unknown_numbers_are_shown_as_such(void **state)
+{
+	struct setup s = begin();
+	const struct memory_event *event;
+	struct memory_sink sink;
+
+	(void)state;
+	build_record(s.build, KYMO_KIND_SPAN,
+		     (struct kymo_record){.track = 900,
+					  .type = 901,
+					  .domain = 902,
+					  .name = 903,
+					  .begin = T(10),
+					  .end = T(20),
+					  .correlation = 5,
+					  .attributes = 904,
+					  .key = {905},
+					  .value = {906},
+					  .flags = KYMO_RECORD_HOST_CLOCK});
+	sink = run(&s);
+	event = memory_find(&sink, KYMO_EVENT_SPAN, 0);
+	assert_string_equal(event->name, "(unknown name 903)");
+	assert_string_equal(event->type, "(unknown type)");
+	assert_string_equal(event->values, "(unknown key 905)=906");
+	assert_memory_equal(event->track.name.data, "(unknown track)", 15);
+	memory_free(&sink);
+}
+
+static void captures_of_one_process_share_its_tracks(void **state)
+{
+	struct setup s = begin();
+	uint64_t pid = s.build->header.pid;
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	build_finish(s.build, T(BUILD_SECOND));
+	build_capture(s.build, 2);
+	s.build->header.pid = pid;
+	s.source = build_source(s.build, "fake");
+	s.runtime = build_type(s.build, s.source, "runtime", 7);
+	build_lease(s.build, build_thread(s.build, 501, "main"), T(0));
+	add_span(&s, 0, 30, 40);
+	sink = run(&s);
+	assert_int_equal(sink.header.process_count, 1);
+	assert_int_equal(sink.seen[KYMO_EVENT_TRACK], 1);
+	assert_string_equal(sink.sources, "fake:3:2:0: ");
+	memory_free(&sink);
+}
+
+static void another_boots_times_are_shifted_by_realtime(void **state)
+{
+	struct setup s = begin(), other = begin();
+	struct build *builds[2] = {s.build, other.build};
+	struct memory_sink sink;
+	char found[256];
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	build_finish(s.build, T(BUILD_SECOND));
+	/* Booted so that its CLOCK_MONOTONIC is 5 s behind at the same real time. */
+	strcpy(other.build->header.boot_id, "other boot");
+	other.build->header.attach_realtime_ns += 5000000000;
+	add_span(&other, 0, 30, 40);
+	build_finish(other.build, T(BUILD_SECOND));
+	sink = run_files(builds, 2);
+	describe(&sink, found, sizeof(found));
+	assert_string_equal(found, "501.0 10-20, 501.0 5000000030-5000000040");
+	memory_free(&sink);
+}
+
+static void metadata_gives_ranks(void **state)
+{
+	struct setup s = begin();
+	struct {
+		struct ky_attribute attribute;
+		uint64_t value;
+	} entry = {{build_key(s.build, "rank", KYMO_VALUE_INT64), 0, 0}, 3};
+	struct memory_sink sink;
+
+	(void)state;
+	build_entry(s.build, KY_ENTRY_METADATA, &entry, sizeof(entry));
+	entry.value = 5;
+	build_entry(s.build, KY_ENTRY_METADATA, &entry, sizeof(entry));
+	sink = run(&s);
+	assert_string_equal(sink.metadata, "rank=5");
+	memory_free(&sink);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tracks_are_announced_and_described),
+		cmocka_unit_test(the_last_name_of_a_thread_holds),
+		cmocka_unit_test(queues_are_numbered_within_their_device),
+		cmocka_unit_test(unknown_numbers_are_shown_as_such),
+		cmocka_unit_test(captures_of_one_process_share_its_tracks),
+		cmocka_unit_test(another_boots_times_are_shifted_by_realtime),
+		cmocka_unit_test(metadata_gives_ranks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was opened and never closed is unfinished; all else about OPEN is dropped. */
+#include "timeline/opens.h"
+
+#include <stdio.h>
+
+#include "capture/build_capture.h"
+#include "support/test.h"
+#include "timeline/scan.h"
+
+#define T(ns) (BUILD_ATTACH + (ns))
+
+/* O open, S span; of one thread. `chunk`: in which chunk it stands. */
+struct row {
+	char what;
+	uint64_t begin, end;
+	uint32_t name;
+	uint64_t chunk;
+};
+
+static struct build *build_rows(const struct row *rows, size_t count)
+{
+	struct build *build = build_new();
+	uint32_t thread = build_thread(build, 1, "t");
+
+	for (uint64_t chunk = 1; chunk <= 3; chunk++) {
+		build->sequence = chunk - 1;
+		build_lease(build, thread, T(0));
+		for (size_t i = 0; i < count; i++) {
+			if (rows[i].chunk == chunk)
+				build_record(
+					build,
+					rows[i].what == 'O' ? KYMO_KIND_OPEN
+							    : KYMO_KIND_SPAN,
+					(struct kymo_record){.begin = T(rows[i].begin),
+							     .end = T(rows[i].end),
+							     .name = rows[i].name});
+		}
+		build_chunk(build);
+	}
+	build_finish(build, T(1000));
+	return build;
+}
+
+/* "begin-end " of the unfinished ones. */
+static void resolve(struct build *build, char *out, size_t size)
+{
+	struct ky_reader *reader;
+	struct ky_model *model;
+	struct kymo_trace_ledger ledger = {0};
+	int64_t last_ns[2] = {0};
+	uint64_t written[2] = {0};
+	struct ky_scan scan = {.ledger = &ledger,
+			       .capture_last_ns = last_ns,
+			       .capture_written = written};
+	struct ky_sorter *unfinished;
+	const void *next;
+
+	assert_int_equal(ky_reader_open(&reader, build_save(build), NULL), KYMO_OK);
+	assert_int_equal(ky_model_create(&model, &reader, 1, NULL), KYMO_OK);
+	scan.model = model;
+	assert_int_equal(ky_sorter_create(&scan.items, sizeof(struct ky_item),
+					  ky_moment_compare, 1, NULL),
+			 KYMO_OK);
+	assert_int_equal(ky_join_create(&scan.join, model, &ledger, NULL), KYMO_OK);
+	assert_int_equal(ky_opens_create(&scan.opens, model, NULL), KYMO_OK);
+	assert_int_equal(ky_scan_run(&scan, NULL), KYMO_OK);
+	assert_int_equal(ky_sorter_finish(scan.items, NULL), KYMO_OK);
+	last_ns[0] = (int64_t)T(1000);
+	assert_int_equal(
+		ky_opens_resolve(scan.opens, scan.items, last_ns, &unfinished, NULL),
+		KYMO_OK);
+	out[0] = '\0';
+	if (unfinished)
+		assert_int_equal(ky_sorter_finish(unfinished, NULL), KYMO_OK);
+	while (unfinished && ky_sorter_next(unfinished, &next, NULL) == KYMO_OK) {
+		const struct ky_item *item = next;
+		size_t used = strlen(out);
+
+		snprintf(out + used, size - used, "%lld-%lld ",
+			 (long long)(item->when.begin_ns - (int64_t)T(0)),
+			 (long long)(item->when.end_ns - (int64_t)T(0)));
+	}
+	ky_sorter_destroy(unfinished);
+	ky_opens_destroy(scan.opens);
+	ky_join_destroy(scan.join);
+	ky_sorter_destroy(scan.items);
+	ky_model_destroy(model);
+	ky_reader_close(reader);
+	build_free(build);
+}
+
+static void what_was_never_closed_is_unfinished(void **state)
+{
+	static const struct {
+		const char *what;
+		struct row rows[8];
+		const char *expected;
+	} cases[] = {
+		{"closed", {{'O', 10, 0, 1, 1}, {'S', 10, 20, 1, 1}}, ""},
+		{"closed in a later chunk",
+		 {{'O', 10, 0, 1, 1}, {'S', 10, 20, 1, 3}},
+		 ""},
+		{"closed in a chunk that was begun before",
+		 {{'O', 10, 0, 1, 3}, {'S', 10, 20, 1, 1}},
+		 ""},
+		{"never closed", {{'O', 10, 0, 1, 1}}, "10-1000 "},
+		{"another name", {{'O', 10, 0, 1, 1}, {'S', 10, 20, 2, 1}}, "10-1000 "},
+		{"another begin", {{'O', 10, 0, 1, 1}, {'S', 11, 20, 1, 1}}, "10-1000 "},
+		{"opened twice, closed once",
+		 {{'O', 10, 0, 1, 1}, {'O', 10, 0, 1, 1}, {'S', 10, 20, 1, 1}},
+		 "10-1000 "},
+		{"within its parent",
+		 {{'O', 15, 0, 1, 1}, {'S', 10, 20, 2, 1}},
+		 "15-20 "},
+		{"within the innermost parent",
+		 {{'O', 15, 0, 1, 1},
+		  {'S', 10, 90, 2, 1},
+		  {'S', 12, 30, 2, 1},
+		  {'S', 13, 14, 2, 1}},
+		 "15-30 "},
+		{"after its parent",
+		 {{'O', 25, 0, 1, 1}, {'S', 10, 20, 2, 1}},
+		 "25-1000 "},
+		{"one in another",
+		 {{'O', 10, 0, 1, 1}, {'O', 20, 0, 2, 1}},
+		 "10-1000 20-1000 "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char found[256];
+		size_t count = 0;
+
+		while (count < 8 && cases[i].rows[count].what)
+			count++;
+		resolve(build_rows(cases[i].rows, count), found, sizeof(found));
+		if (strcmp(found, cases[i].expected) != 0)
+			fail_msg("%s: %s", cases[i].what, found);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_never_closed_is_unfinished),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

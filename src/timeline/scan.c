@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "timeline/scan.h"
+
+#include "timeline/records.h"
+
+/* A number of the model, 0 where the capture's number means nothing. */
+static uint32_t domain_of(const struct ky_model_capture *capture, uint16_t domain)
+{
+	return domain < capture->domain_count ? capture->domains[domain] : 0;
+}
+
+/*
+ * A thread writes its records after what they tell of, so the latest time that was seen
+ * in a lease is where a clock that wraps must be read from.
+ */
+static void begin_lease(struct ky_scan *scan, const struct ky_record *record)
+{
+	int64_t ns;
+
+	scan->near_ns = record->capture->earliest_ns;
+	if (record->lease_begin != 0 &&
+	    ky_clock_map_convert(&record->capture->clocks[0], record->lease_begin, 0,
+				 &ns) == 0)
+		scan->near_ns = ns;
+}
+
+static uint64_t end_ticks(const struct kymo_record *record)
+{
+	return record->kind == KYMO_KIND_INSTANT || record->kind == KYMO_KIND_OPEN
+		       ? record->begin
+		       : record->end;
+}
+
+/* 0 and both times, or -1 where they cannot be used. */
+static int convert_times(struct ky_scan *scan, const struct ky_record *record,
+			 struct ky_moment *when)
+{
+	const struct kymo_record *first = record->first;
+	const struct ky_model_capture *capture = record->capture;
+	struct ky_clock_map *clock = ky_record_clock(capture, first);
+	uint64_t end = end_ticks(first);
+
+	if (!clock || (first->flags & KYMO_RECORD_UNTIMED) || first->begin == 0 ||
+	    end == 0)
+		return -1;
+	if (ky_clock_map_convert(clock, first->begin, scan->near_ns, &when->begin_ns) !=
+	    0)
+		return -1;
+	when->end_ns = when->begin_ns;
+	if (end != first->begin &&
+	    ky_clock_map_convert(clock, end, when->begin_ns, &when->end_ns) != 0)
+		return -1;
+	/* Compared as ticks too: two ticks can be one nanosecond. */
+	if (when->end_ns < when->begin_ns || (clock->bits == 64 && end < first->begin) ||
+	    when->begin_ns < capture->earliest_ns || when->end_ns > capture->latest_ns)
+		return -1;
+	ky_clock_map_use(clock, when->begin_ns);
+	ky_clock_map_use(clock, when->end_ns);
+	return 0;
+}
+
+static void note_times(struct ky_scan *scan, const struct ky_record *record,
+		       const struct ky_moment *when)
+{
+	int64_t *last = &scan->capture_last_ns[record->capture - scan->model->captures];
+
+	if (when->begin_ns < scan->first_ns)
+		scan->first_ns = when->begin_ns;
+	if (when->end_ns > scan->last_ns)
+		scan->last_ns = when->end_ns;
+	if (when->end_ns > *last)
+		*last = when->end_ns;
+	if (when->end_ns > scan->near_ns)
+		scan->near_ns = when->end_ns;
+}
+
+static void count_written(struct ky_scan *scan, const struct ky_record *record)
+{
+	const struct ky_model_capture *capture = record->capture;
+	struct ky_model_source *source = NULL;
+
+	scan->ledger->written++;
+	scan->capture_written[capture - scan->model->captures]++;
+	if (record->first->kind != KYMO_KIND_LINK &&
+	    record->first->type < capture->type_count)
+		source = capture->types[record->first->type].source;
+	if (source)
+		source->trace.written++;
+}
+
+static int32_t take_link(struct ky_scan *scan, const struct ky_record *record,
+			 struct kymo_error *error)
+{
+	const struct kymo_record_link *line = (const void *)record->first;
+	const struct ky_model_capture *capture = record->capture;
+	uint16_t kind = line->link_kind < capture->link_kind_count ? line->link_kind : 0;
+	struct ky_link link = {.place = ky_place_make(record->line, KYMO_KIND_LINK, 0),
+			       .name = capture->link_kinds[kind],
+			       .from_domain = domain_of(capture, line->from_domain),
+			       .to_domain = domain_of(capture, line->to_domain),
+			       .from = line->from,
+			       .to = line->to};
+
+	scan->correlated++;
+	return ky_join_add_link(scan->join, &link, error);
+}
+
+static void find_correlation(const struct ky_record *record, struct ky_item *item)
+{
+	const struct kymo_record *first = record->first;
+
+	/* A counter has values where others have their correlation. */
+	if (first->kind == KYMO_KIND_COUNTER || first->correlation == 0)
+		return;
+	item->domain = domain_of(record->capture, first->domain);
+	item->value = first->correlation;
+}
+
+static uint32_t role_of(const struct kymo_record *record)
+{
+	if (record->kind == KYMO_KIND_COUNTER)
+		return KY_ROLE_NONE;
+	if (record->flags & KYMO_RECORD_ORIGIN)
+		return KY_ROLE_ORIGIN;
+	return record->flags & KYMO_RECORD_TARGET ? KY_ROLE_TARGET : KY_ROLE_NONE;
+}
+
+static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
+			  struct kymo_error *error)
+{
+	const struct kymo_record *first = record->first;
+	struct ky_item item = {.when = {.place = ky_place_make(record->line, first->kind,
+							       role_of(first))},
+			       .track = ky_record_row(record)};
+
+	find_correlation(record, &item);
+	if (convert_times(scan, record, &item.when) != 0) {
+		scan->ledger->untimed++;
+		if (item.domain == 0 || first->kind == KYMO_KIND_OPEN)
+			return KYMO_OK;
+		scan->correlated++;
+		return ky_join_add_untimed(scan->join, &item, error);
+	}
+	note_times(scan, record, &item.when);
+	if (first->kind == KYMO_KIND_OPEN)
+		return ky_opens_add(scan->opens, record, &item, error);
+	if (item.domain != 0)
+		scan->correlated++;
+	return ky_sorter_push(scan->items, &item, error);
+}
+
+static int32_t visit(void *context, const struct ky_record *record,
+		     struct kymo_error *error)
+{
+	struct ky_scan *scan = context;
+
+	if (record->new_lease)
+		begin_lease(scan, record);
+	count_written(scan, record);
+	switch (record->first->kind) {
+	case KYMO_KIND_SPAN:
+	case KYMO_KIND_INSTANT:
+	case KYMO_KIND_COUNTER:
+	case KYMO_KIND_GAP:
+	case KYMO_KIND_OPEN:
+		return take_event(scan, record, error);
+	case KYMO_KIND_LINK:
+		return take_link(scan, record, error);
+	default:
+		return KYMO_OK; /* of a later minor */
+	}
+}
+
+int32_t ky_scan_run(struct ky_scan *scan, struct kymo_error *error)
+{
+	scan->first_ns = INT64_MAX;
+	scan->last_ns = INT64_MIN;
+	return ky_records_walk(scan->model, visit, scan, error);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model's devices and tracks. */
+#include "timeline/model.h"
+
+#include "timeline/values.h"
+
+static struct kymo_str text_of(const struct ky_model_capture *capture, uint32_t id)
+{
+	return ky_catalog_string(capture->catalog, id);
+}
+
+static struct kymo_str source_name(const struct ky_model_capture *capture, uint32_t id)
+{
+	if (id < capture->source_count && capture->sources[id])
+		return capture->sources[id]->trace.name;
+	return KYMO_STR("");
+}
+
+/* ---- Devices ---- */
+
+/* What is told again about a device replaces what was told before, but for its key. */
+static int32_t describe_device(struct ky_model *model,
+			       const struct ky_model_capture *capture,
+			       struct kymo_trace_device *device,
+			       const struct ky_device_entry *entry)
+{
+	struct ky_values values = {.capture = capture, .arena = &model->arena};
+	size_t count;
+	int32_t status;
+
+	device->name = text_of(capture, entry->name);
+	device->kind = text_of(capture, entry->kind);
+	device->uuid = text_of(capture, entry->uuid);
+	device->order = entry->order;
+	ky_values_add_set(&values, entry->attributes);
+	status = ky_values_take(&values, &device->values, &count);
+	device->value_count = (uint32_t)count;
+	ky_values_clear(&values);
+	return status;
+}
+
+static struct kymo_trace_device *add_device(struct ky_model *model,
+					    const struct ky_model_capture *capture,
+					    const struct ky_device_entry *entry)
+{
+	struct kymo_str source = source_name(capture, entry->source);
+	uint64_t key[] = {'V', capture->process->index, ky_model_text(model, source),
+			  entry->index, entry->native};
+	void **slot = ky_index_slot(&model->things, key, sizeof(key));
+	struct kymo_trace_device *device;
+
+	if (!slot)
+		return NULL;
+	if (!*slot) {
+		device = ky_arena_take_zeroed(&model->arena, sizeof(*device));
+		if (!device)
+			return NULL;
+		device->struct_size = sizeof(*device);
+		device->index = (uint32_t)model->devices.count;
+		device->process = capture->process;
+		device->native = entry->native;
+		device->source = source;
+		if (ky_list_add(&model->devices, device) != KYMO_OK)
+			return NULL;
+		*slot = device;
+	}
+	device = *slot;
+	return describe_device(model, capture, device, entry) == KYMO_OK ? device : NULL;
+}
+
+static int32_t add_devices(struct ky_model *model, struct ky_model_capture *capture)
+{
+	capture->device_count = ky_catalog_count(capture->catalog, KY_ENTRY_DEVICE) + 1;
+	capture->devices = ky_arena_take_zeroed(
+		&model->arena,
+		capture->device_count * sizeof(struct kymo_trace_device *));
+	if (!capture->devices)
+		return KYMO_ERROR_NO_MEMORY;
+	for (uint32_t id = 1; id < capture->device_count; id++) {
+		const struct ky_device_entry *entry = ky_catalog_find(
+			capture->catalog, KY_ENTRY_DEVICE, id, sizeof(*entry), NULL);
+
+		if (!entry)
+			continue;
+		capture->devices[id] = add_device(model, capture, entry);
+		if (!capture->devices[id])
+			return KYMO_ERROR_NO_MEMORY;
+	}
+	return KYMO_OK;
+}
+
+/* ---- Tracks ---- */
+
+static struct ky_model_track *make_track(struct ky_model *model, const uint64_t *key,
+					 size_t key_size)
+{
+	void **slot = ky_index_slot(&model->things, key, key_size);
+	struct ky_model_track *track;
+
+	if (!slot || *slot)
+		return slot ? *slot : NULL;
+	track = ky_arena_take_zeroed(&model->arena, sizeof(*track));
+	if (!track || model->tracks.count >= UINT32_MAX ||
+	    ky_list_add(&model->tracks, track) != KYMO_OK)
+		return NULL;
+	track->trace.struct_size = sizeof(track->trace);
+	/* Its place in the list, until it is shown and gets its index there. */
+	track->trace.index = (uint32_t)model->tracks.count - 1;
+	*slot = track;
+	return track;
+}
+
+/* Sinks see the three kinds only; one of a later minor is shown as what it is most like.
+ */
+static uint32_t known_kind(const struct ky_track_entry *entry)
+{
+	if (entry->kind >= KYMO_TRACK_THREAD && entry->kind <= KYMO_TRACK_COUNTER)
+		return entry->kind;
+	return entry->device ? KYMO_TRACK_QUEUE : KYMO_TRACK_THREAD;
+}
+
+static struct ky_model_track *add_track(struct ky_model *model,
+					const struct ky_model_capture *capture,
+					const struct ky_track_entry *entry)
+{
+	const struct kymo_trace_device *device = entry->device < capture->device_count
+							 ? capture->devices[entry->device]
+							 : NULL;
+	struct kymo_str name = text_of(capture, entry->name);
+	uint32_t kind = known_kind(entry);
+	int is_thread = kind == KYMO_TRACK_THREAD;
+	/*
+	 * A thread is known by its number, whoever speaks of it and whatever its name is
+	 * by then; queues by their device, or by their source where they have none.
+	 */
+	uint64_t key[] = {
+		'K',
+		capture->process->index,
+		kind,
+		entry->native,
+		device ? device->index : UINT64_MAX,
+		is_thread || device
+			? UINT64_MAX
+			: ky_model_text(model, source_name(capture, entry->source)),
+		kind == KYMO_TRACK_COUNTER ? ky_model_text(model, name) : UINT64_MAX};
+	struct ky_model_track *track = make_track(model, key, sizeof(key));
+
+	if (!track)
+		return NULL;
+	track->trace.kind = kind;
+	track->trace.native = entry->native;
+	track->trace.order = entry->order;
+	track->trace.process = capture->process;
+	track->trace.device = device;
+	if (name.size > 0)
+		track->trace.name = name;
+	return track;
+}
+
+/* One for all tracks of the process that its catalogue does not know. */
+static struct ky_model_track *add_unknown_track(struct ky_model *model,
+						const struct ky_model_capture *capture)
+{
+	uint64_t key[] = {'K', capture->process->index};
+	struct ky_model_track *track = make_track(model, key, sizeof(key));
+
+	if (!track)
+		return NULL;
+	track->trace.kind = KYMO_TRACK_THREAD;
+	track->trace.process = capture->process;
+	track->trace.name = KYMO_STR("(unknown track)");
+	return track;
+}
+
+int32_t ky_model_add_tracks(struct ky_model *model, struct ky_model_capture *capture)
+{
+	if (add_devices(model, capture) != KYMO_OK)
+		return KYMO_ERROR_NO_MEMORY;
+	capture->track_count = ky_catalog_count(capture->catalog, KY_ENTRY_TRACK) + 1;
+	capture->tracks = ky_arena_take_zeroed(
+		&model->arena, capture->track_count * sizeof(*capture->tracks));
+	if (!capture->tracks)
+		return KYMO_ERROR_NO_MEMORY;
+	for (uint32_t id = 0; id < capture->track_count; id++) {
+		const struct ky_track_entry *entry = ky_catalog_find(
+			capture->catalog, KY_ENTRY_TRACK, id, sizeof(*entry), NULL);
+		const struct ky_model_track *track =
+			entry ? add_track(model, capture, entry)
+			      : add_unknown_track(model, capture);
+
+		if (!track)
+			return KYMO_ERROR_NO_MEMORY;
+		capture->tracks[id].track = track->trace.index;
+		capture->tracks[id].clock = entry ? entry->clock : 0;
+	}
+	return KYMO_OK;
+}
+
+int32_t ky_model_number_queues(struct ky_model *model)
+{
+	/* Item 0 is for queues of no device, which are numbered within all of them. */
+	uint32_t *next = calloc(model->devices.count + 1, sizeof(*next));
+
+	if (!next)
+		return KYMO_ERROR_NO_MEMORY;
+	for (size_t i = 0; i < model->tracks.count; i++) {
+		struct ky_model_track *track = model->tracks.items[i];
+		const struct kymo_trace_device *device = track->trace.device;
+
+		if (track->trace.kind == KYMO_TRACK_QUEUE)
+			track->trace.number = ++next[device ? device->index + 1 : 0];
+	}
+	free(next);
+	return KYMO_OK;
+}
+
+const struct kymo_trace_track *ky_model_show_track(struct ky_model *model, uint32_t index,
+						   uint32_t lane, int *is_new)
+{
+	struct ky_model_track *track = model->tracks.items[index];
+	struct kymo_trace_track *shown;
+
+	while (track->lanes.count <= lane) {
+		if (ky_list_add(&track->lanes, NULL) != KYMO_OK)
+			return NULL;
+	}
+	*is_new = !track->lanes.items[lane];
+	if (*is_new) {
+		shown = ky_arena_take(&model->arena, sizeof(*shown));
+		if (!shown)
+			return NULL;
+		*shown = track->trace;
+		shown->index = model->next_track_index++;
+		shown->lane = lane;
+		track->lanes.items[lane] = shown;
+	}
+	return track->lanes.items[lane];
+}

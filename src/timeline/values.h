@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Keys with their values, resolved: numbers become text, ticks become times. What is not
+ * in the capture's catalogue gets a text that says so.
+ */
+#ifndef KYMO_TIMELINE_VALUES_H
+#define KYMO_TIMELINE_VALUES_H
+
+#include "timeline/model.h"
+
+/* A list in the making. Set the first four members, zero the rest. */
+struct ky_values {
+	const struct ky_model_capture *capture;
+	struct ky_arena *arena;     /* for all that is not the capture's own */
+	struct ky_clock_map *clock; /* of TIME values; NULL leaves them out */
+	int64_t near_ns;            /* a time close to them */
+
+	struct kymo_trace_value *items;
+	size_t count, capacity;
+	int32_t status; /* the first failure; ky_values_take tells */
+};
+
+void ky_values_clear(struct ky_values *values);
+
+/* Returns the text; notes the failure if there was no memory for it. */
+struct kymo_str ky_values_keep(struct ky_values *values, struct kymo_str text);
+
+/* One value of 64 bits; key 0 adds nothing. */
+void ky_values_add(struct ky_values *values, uint16_t key, uint64_t raw);
+/* A value that came as bytes: an array, or a text. Borrowed until the arena is reset. */
+void ky_values_add_bytes(struct ky_values *values, uint16_t key, const void *bytes,
+			 size_t size);
+/* An attribute set of the catalogue, by its number; 0 adds nothing. */
+void ky_values_add_set(struct ky_values *values, uint32_t id);
+/* A sequence of struct ky_attribute with their values. */
+void ky_values_add_attributes(struct ky_values *values, const void *bytes, size_t size);
+/* The values of a counter group, under the names of its counters. */
+void ky_values_add_counters(struct ky_values *values, uint32_t group, const uint64_t *raw,
+			    size_t count);
+
+/* A copy of the list in the arena; the list itself is empty again. */
+int32_t ky_values_take(struct ky_values *values, const struct kymo_trace_value **out,
+		       size_t *count);
+
+/* The text of a string's number: "(unknown string 17)" if it is not there. */
+struct kymo_str ky_values_text(struct ky_values *values, uint32_t id);
+
+#endif
