@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Everything that happened, one event at a time, in libkineto's order of keys. This is
+ * the hot path of an export: constant text is stored by moves of known size into room
+ * that was made once, strings go through the one writer.
+ */
+#include "chrome.h"
+
+#include <math.h>
+
+/*
+ * Between two calls of ky_json_room() lie at most some hundred bytes of constant text,
+ * numbers and a row's place; strings make their own room.
+ */
+#define SEPARATOR ",\n    "
+
+char *ky_chrome_begin_event(struct ky_chrome *chrome, char phase)
+{
+	char *at = ky_json_room(&chrome->json, chrome->json.at);
+
+	if (chrome->has_events)
+		*at++ = ',';
+	chrome->has_events = true;
+	at = KY_PUT(at, "\n  {\n    \"ph\": \"");
+	*at++ = phase;
+	*at++ = '"';
+	return at;
+}
+
+static void end_event(struct ky_chrome *chrome, char *at)
+{
+	chrome->json.at = KY_PUT(ky_json_room(&chrome->json, at), "\n  }");
+}
+
+static char *put_place(char *at, const struct ky_row *row, uint64_t since)
+{
+	memcpy(at, row->place,
+	       sizeof(row->place)); /* all of it: a constant size is quicker */
+	return ky_put_us(at + row->place_size, since);
+}
+
+static char *put_category(struct ky_chrome *chrome, char *at,
+			  const struct kymo_trace_type *type)
+{
+	const struct kymo_trace_header *header = chrome->header;
+	struct kymo_str category;
+
+	at = KY_PUT(at, SEPARATOR "\"cat\": ");
+	if (!type)
+		return KY_PUT(at, "\"kymo\"");
+	if (type->index >= header->type_count || header->types[type->index] != type)
+		return ky_json_put_string(&chrome->json, at,
+					  type->category.size ? type->category
+							      : type->name);
+	category = chrome->categories[type->index];
+	if (category.size <= KY_CATEGORY_PADDING) {
+		memcpy(at, category.data, KY_CATEGORY_PADDING);
+		return at + category.size;
+	}
+	chrome->json.at = at;
+	ky_json_raw(&chrome->json, category.data, category.size);
+	return chrome->json.at;
+}
+
+/* ---- Args ---- */
+
+struct args {
+	struct ky_chrome *chrome;
+	size_t count; /* written so far */
+	struct ky_names names;
+	char native[128]; /* "<domain> id", as far as it fits */
+};
+
+/* Not all of it is cleared: 300 bytes an event would be a tenth of its cost. */
+static void args_init(struct args *args, struct ky_chrome *chrome)
+{
+	args->chrome = chrome;
+	args->count = 0;
+	args->names.filter = 0;
+	args->names.count = 0;
+}
+
+static char *begin_arg(struct args *args, char *at)
+{
+	at = ky_json_room(&args->chrome->json, at);
+	if (args->count++ == 0)
+		return KY_PUT(at, SEPARATOR "\"args\": {\n      ");
+	return KY_PUT(at, ", ");
+}
+
+/* `, "KEY": ` of a key of ours, which then is taken. */
+#define PUT_KEY(args, at, key)                         \
+	(ky_names_take(&(args)->names, KYMO_STR(key)), \
+	 KY_PUT(begin_arg((args), (at)), "\"" key "\": "))
+
+/* What the source itself called the correlation: "opencl.command id". */
+static char *put_native(struct args *args, char *at, const struct kymo_trace_event *event)
+{
+	struct ky_json *json = &args->chrome->json;
+	const size_t size = event->domain.size;
+
+	if (size + 3 <= sizeof(args->native)) {
+		memcpy(args->native, event->domain.data, size);
+		memcpy(args->native + size, " id", 3);
+		ky_names_take(&args->names, (struct kymo_str){args->native, size + 3});
+	}
+	at = KY_PUT(begin_arg(args, at), "\"");
+	at = ky_json_put_text(json, at, event->domain);
+	at = KY_PUT(ky_json_room(json, at), " id\": ");
+	return ky_keys_put_u64(&args->chrome->keys, json, at, event->domain,
+			       event->native_correlation);
+}
+
+static char *put_correlation(struct args *args, char *at,
+			     const struct kymo_trace_event *event,
+			     const struct ky_row *row)
+{
+	const struct kymo_trace_track *track = event->track;
+	const uint64_t launch = event->launch_correlation ? event->launch_correlation
+							  : event->correlation;
+
+	if (launch != 0)
+		at = ky_put_u64(PUT_KEY(args, at, "External id"), launch);
+	/* Readers tell host from device by whether there is a stream. */
+	if (track->device) {
+		at = ky_put_u64(PUT_KEY(args, at, "device"), track->device->index);
+		at = ky_put_u64(PUT_KEY(args, at, "stream"),
+				track->number ? track->number : row->tid);
+	}
+	if (event->correlation != 0)
+		at = ky_put_u64(PUT_KEY(args, at, "correlation"), event->correlation);
+	if (launch != event->correlation)
+		at = ky_put_u64(PUT_KEY(args, at, "launch correlation"), launch);
+	if (event->native_correlation != 0 && event->domain.size > 0)
+		at = put_native(args, at, event);
+	return at;
+}
+
+static char *put_state(struct args *args, char *at, uint32_t flags)
+{
+	if (flags & KYMO_RECORD_UNFINISHED)
+		at = KY_PUT(PUT_KEY(args, at, "finished"), "false");
+	if (flags & KYMO_RECORD_ERROR)
+		at = KY_PUT(PUT_KEY(args, at, "error"), "true");
+	if (flags & KYMO_RECORD_END_BY_RULE)
+		at = KY_PUT(PUT_KEY(args, at, "end by rule"), "true");
+	return at;
+}
+
+static char *put_values(struct args *args, char *at, const struct kymo_trace_event *event)
+{
+	struct ky_chrome *chrome = args->chrome;
+	size_t i;
+
+	for (i = 0; i < event->value_count; i++) {
+		at = begin_arg(args, at);
+		at = ky_names_put(&args->names, &chrome->json, at, event->values, i);
+		at = ky_keys_put_value(&chrome->keys, &chrome->json, at,
+				       &event->values[i]);
+	}
+	return at;
+}
+
+static char *put_end_of_args(struct args *args, char *at)
+{
+	at = ky_json_room(&args->chrome->json, at);
+	return args->count > 0 ? KY_PUT(at, "\n    }") : at;
+}
+
+static char *put_args(struct ky_chrome *chrome, char *at,
+		      const struct kymo_trace_event *event, const struct ky_row *row)
+{
+	struct args args;
+
+	args_init(&args, chrome);
+	at = put_correlation(&args, at, event, row);
+	at = put_state(&args, at, event->flags);
+	at = put_values(&args, at, event);
+	return put_end_of_args(&args, at);
+}
+
+/* ---- Spans and instants ---- */
+
+/* Both up to their args. */
+static char *put_span(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+		      struct kymo_str name, const struct ky_row *row, uint64_t since)
+{
+	struct ky_json *json = &chrome->json;
+	char *at = put_category(chrome, ky_chrome_begin_event(chrome, 'X'), event->type);
+
+	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": ");
+	at = ky_json_put_string(json, at, name);
+	at = KY_PUT(ky_json_room(json, at), SEPARATOR);
+	at = KY_PUT(put_place(at, row, since), SEPARATOR "\"dur\": ");
+	return ky_put_us(at, (uint64_t)event->end_ns - (uint64_t)event->begin_ns);
+}
+
+static char *put_instant(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+			 struct kymo_str name, const struct ky_row *row, uint64_t since)
+{
+	struct ky_json *json = &chrome->json;
+	char *at = put_category(chrome, ky_chrome_begin_event(chrome, 'i'), event->type);
+
+	at = KY_PUT(ky_json_room(json, at),
+		    SEPARATOR "\"s\": \"t\"" SEPARATOR "\"name\": ");
+	at = ky_json_put_string(json, at, name);
+	return put_place(KY_PUT(ky_json_room(json, at), SEPARATOR), row, since);
+}
+
+static void write_span(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+		       const struct ky_row *row, uint64_t since)
+{
+	char *at = put_span(chrome, event, event->name, row, since);
+
+	end_event(chrome, put_args(chrome, at, event, row));
+}
+
+static void write_instant(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+			  const struct ky_row *row, uint64_t since)
+{
+	char *at = put_instant(chrome, event, event->name, row, since);
+
+	end_event(chrome, put_args(chrome, at, event, row));
+}
+
+/* One name for all of them, so that it is seen what they are; their own stands in args.
+ */
+static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+		      const struct ky_row *row, uint64_t since)
+{
+	const struct kymo_str name = KYMO_STR("not recorded");
+	char *at = event->end_ns > event->begin_ns
+			   ? put_span(chrome, event, name, row, since)
+			   : put_instant(chrome, event, name, row, since);
+	struct args args;
+
+	args_init(&args, chrome);
+	if (event->name.size > 0)
+		at = ky_json_put_string(&chrome->json, PUT_KEY(&args, at, "what"),
+					event->name);
+	at = put_values(&args, at, event);
+	end_event(chrome, put_end_of_args(&args, at));
+}
+
+/* ---- Counters ---- */
+
+/* What a series draws: readers plot doubles, so a large integer is one, too. */
+static bool series_value(const struct kymo_trace_value *value, double *number)
+{
+	if (value->type == KYMO_VALUE_DOUBLE)
+		*number = value->u.d;
+	else if (value->type == KYMO_VALUE_INT64)
+		*number = (double)value->u.i;
+	else if (value->type == KYMO_VALUE_UINT64 || value->type == KYMO_VALUE_BOOL)
+		*number = (double)value->u.u;
+	else
+		return false;
+	return isfinite(*number);
+}
+
+/*
+ * Counters of one name are one row per process to the readers; the first track's have
+ * their plain name, those of further tracks also an id.
+ */
+static bool needs_id(struct ky_chrome *chrome, const struct kymo_trace_track *track)
+{
+	struct ky_home *home = ky_tracks_home(&chrome->tracks, track);
+
+	if (!home->counters)
+		home->counters = track;
+	return home->counters != track;
+}
+
+/* `series`: NULL for a group as a whole. Args stay open. */
+static char *put_sample(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+			const struct ky_row *row, const struct kymo_str *series)
+{
+	const uint64_t since = (uint64_t)event->begin_ns - (uint64_t)chrome->base_ns;
+	struct ky_json *json = &chrome->json;
+	char *at = put_category(chrome, ky_chrome_begin_event(chrome, 'C'), event->type);
+
+	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": \"");
+	at = ky_json_put_text(json, at, event->name);
+	if (series) {
+		at = KY_PUT(ky_json_room(json, at), " ");
+		at = ky_json_put_text(json, at, *series);
+	}
+	at = KY_PUT(ky_json_room(json, at), "\"");
+	if (needs_id(chrome, event->track)) {
+		at = ky_put_u64(KY_PUT(at, SEPARATOR "\"id\": \""), row->tid);
+		at = KY_PUT(at, "\"");
+	}
+	at = put_place(KY_PUT(at, SEPARATOR), row, since);
+	return KY_PUT(at, SEPARATOR "\"args\": {\n      ");
+}
+
+static void end_sample(struct ky_chrome *chrome, char *at)
+{
+	end_event(chrome, KY_PUT(ky_json_room(&chrome->json, at), "\n    }"));
+}
+
+static void write_series(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+			 const struct ky_row *row)
+{
+	double number;
+	size_t i;
+
+	for (i = 0; i < event->value_count; i++) {
+		char *at;
+
+		if (!series_value(&event->values[i], &number))
+			continue;
+		at = put_sample(chrome, event, row, &event->values[i].key);
+		at = ky_json_put_double(&chrome->json, KY_PUT(at, "\"value\": "), number);
+		end_sample(chrome, at);
+	}
+}
+
+static void write_group(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+			const struct ky_row *row)
+{
+	struct ky_json *json = &chrome->json;
+	char *at = put_sample(chrome, event, row, NULL);
+	struct ky_names names = {0};
+	size_t i, written = 0;
+	double number;
+
+	for (i = 0; i < event->value_count; i++) {
+		if (!series_value(&event->values[i], &number))
+			continue;
+		if (written++ > 0)
+			at = KY_PUT(ky_json_room(json, at), ", ");
+		at = ky_names_put(&names, json, at, event->values, i);
+		at = ky_json_put_double(json, at, number);
+	}
+	end_sample(chrome, at);
+}
+
+/*
+ * One reader knows only those series of a counter that its first sample has. So a group
+ * whose first sample lacks one is written as so many counters, from the beginning.
+ */
+static int32_t write_counter(struct ky_chrome *chrome,
+			     const struct kymo_trace_event *event,
+			     const struct ky_row *row)
+{
+	const uint64_t group = ky_text_hash(event->name, event->track->index);
+	size_t i, finite = 0;
+	int32_t status;
+	double number;
+
+	for (i = 0; i < event->value_count; i++)
+		finite += series_value(&event->values[i], &number);
+	chrome->counts.non_finite += event->value_count - finite;
+	status = ky_set_add(&chrome->counters_seen, group);
+	if (status == KYMO_OK && finite < event->value_count)
+		status = ky_set_add(&chrome->counters_split, group);
+	if (status < 0)
+		return status;
+	if (ky_set_has(&chrome->counters_split, group))
+		write_series(chrome, event, row);
+	else if (finite > 0)
+		write_group(chrome, event, row);
+	return KYMO_OK;
+}
+
+/* ---- Arrows ---- */
+
+static void write_end_of_arrow(struct ky_chrome *chrome,
+			       const struct kymo_trace_event *event, char phase,
+			       const struct ky_row *row, uint64_t since)
+{
+	struct ky_json *json = &chrome->json;
+	char *at = KY_PUT(ky_chrome_begin_event(chrome, phase), SEPARATOR "\"id\": ");
+
+	at = KY_PUT(ky_put_u64(at, event->arrow_id), SEPARATOR);
+	at = KY_PUT(put_place(at, row, since), SEPARATOR "\"cat\": ");
+	at = ky_json_put_string(json, at, event->name);
+	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": ");
+	at = ky_json_room(json, ky_json_put_string(json, at, event->name));
+	if (phase == 'f')
+		at = KY_PUT(at, SEPARATOR "\"bp\": \"e\"");
+	end_event(chrome, at);
+}
+
+static int32_t write_arrow(struct ky_chrome *chrome, const struct kymo_trace_event *event)
+{
+	const struct ky_row *row;
+	uint64_t from, to;
+
+	if (event->from_ns > event->begin_ns || event->arrow_id >= KY_EXACT_MAX ||
+	    !event->from_track || !ky_chrome_time(chrome, event->from_ns, &from) ||
+	    !ky_chrome_time(chrome, event->begin_ns, &to)) {
+		chrome->counts.not_drawn++;
+		return KYMO_OK;
+	}
+	/* Announced in any case, but asked for one at a time: rows move when there are
+	 * more. */
+	if (!ky_tracks_row(chrome, event->from_track) ||
+	    !ky_tracks_row(chrome, event->track))
+		return KYMO_ERROR_INVALID;
+	row = ky_tracks_row(chrome, event->from_track);
+	write_end_of_arrow(chrome, event, 's', row, from);
+	row = ky_tracks_row(chrome, event->track);
+	write_end_of_arrow(chrome, event, 'f', row, to);
+	chrome->counts.arrows++;
+	return KYMO_OK;
+}
+
+/* ---- All of them ---- */
+
+static bool is_drawable(const struct ky_chrome *chrome,
+			const struct kymo_trace_event *event, uint64_t *since)
+{
+	uint64_t end;
+
+	return !(event->flags & KYMO_RECORD_UNTIMED) &&
+	       event->end_ns >= event->begin_ns &&
+	       ky_chrome_time(chrome, event->begin_ns, since) &&
+	       ky_chrome_time(chrome, event->end_ns, &end);
+}
+
+int32_t ky_events_write(struct ky_chrome *chrome, const struct kymo_trace_event *event)
+{
+	const struct ky_row *row;
+	uint64_t since;
+
+	if (event->kind == KYMO_EVENT_ARROW)
+		return write_arrow(chrome, event);
+	row = ky_tracks_row(chrome, event->track);
+	if (!row)
+		return KYMO_ERROR_INVALID;
+	if (event->kind == KYMO_EVENT_TRACK)
+		return KYMO_OK;
+	if (!is_drawable(chrome, event, &since)) {
+		chrome->counts.not_drawn++;
+		return KYMO_OK;
+	}
+	chrome->counts.activities++;
+	switch (event->kind) {
+	case KYMO_EVENT_SPAN:
+		write_span(chrome, event, row, since);
+		return KYMO_OK;
+	case KYMO_EVENT_INSTANT:
+		write_instant(chrome, event, row, since);
+		return KYMO_OK;
+	case KYMO_EVENT_COUNTER:
+		return write_counter(chrome, event, row);
+	case KYMO_EVENT_GAP:
+		write_gap(chrome, event, row, since);
+		return KYMO_OK;
+	default:
+		chrome->counts.activities--;
+		chrome->counts.not_drawn++;
+		return KYMO_OK;
+	}
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "keys.h"
+
+#include <stdlib.h>
+
+/* ---- What is remembered of keys ---- */
+
+void ky_keys_forget(struct ky_keys *keys)
+{
+	memset(keys->recent, 0, sizeof(keys->recent));
+}
+
+void ky_keys_fini(struct ky_keys *keys)
+{
+	size_t i;
+
+	for (i = 0; i < keys->count; i++) {
+		free(keys->list[i].text);
+		free(keys->list[i].unit);
+	}
+	free(keys->list);
+	memset(keys, 0, sizeof(*keys));
+}
+
+static char *copy(struct kymo_str text)
+{
+	char *copied = malloc(text.size + 1);
+
+	if (copied && text.size > 0)
+		memcpy(copied, text.data, text.size);
+	return copied;
+}
+
+static bool has_room(struct ky_keys *keys)
+{
+	size_t capacity = keys->capacity ? 2 * keys->capacity : 32;
+	struct ky_key *list;
+
+	if (keys->count == KY_KEYS_MAX) {
+		keys->unlisted++;
+		return false;
+	}
+	if (keys->count < keys->capacity)
+		return true;
+	list = realloc(keys->list, capacity * sizeof(*list));
+	if (!list) {
+		keys->status = KYMO_ERROR_NO_MEMORY;
+		return false;
+	}
+	keys->list = list;
+	keys->capacity = capacity;
+	return true;
+}
+
+/* The entry of a key, made if need be; NULL when it can't be listed. */
+static struct ky_key *find_key(struct ky_keys *keys, struct kymo_str text)
+{
+	const uint64_t hash = ky_text_hash(text, 0);
+	struct ky_key *key;
+	size_t i;
+
+	for (i = 0; i < keys->count; i++) {
+		key = &keys->list[i];
+		if (key->hash == hash &&
+		    ky_text_equal((struct kymo_str){key->text, key->text_size}, text))
+			return key;
+	}
+	if (!has_room(keys))
+		return NULL;
+	key = &keys->list[keys->count];
+	memset(key, 0, sizeof(*key));
+	key->text = copy(text);
+	if (!key->text) {
+		keys->status = KYMO_ERROR_NO_MEMORY;
+		return NULL;
+	}
+	key->text_size = text.size;
+	key->hash = hash;
+	keys->count++;
+	return key;
+}
+
+static void note_big(struct ky_keys *keys, struct kymo_str text)
+{
+	struct ky_key *key = find_key(keys, text);
+
+	if (key)
+		key->is_big = true;
+}
+
+static void note_unit(struct ky_keys *keys, const struct kymo_trace_value *value)
+{
+	const uintptr_t mixed = (uintptr_t)value->key.data ^ (uintptr_t)value->unit.data;
+	const size_t slot = (mixed >> 4 ^ mixed >> 10) % 64;
+	struct ky_key *key;
+
+	if (keys->recent[slot].key == value->key.data &&
+	    keys->recent[slot].unit == value->unit.data)
+		return;
+	keys->recent[slot].key = value->key.data;
+	keys->recent[slot].unit = value->unit.data;
+	key = find_key(keys, value->key);
+	if (!key || key->unit)
+		return;
+	key->unit = copy(value->unit);
+	if (!key->unit)
+		keys->status = KYMO_ERROR_NO_MEMORY;
+	key->unit_size = value->unit.size;
+}
+
+/* ---- Values ---- */
+
+char *ky_keys_put_u64(struct ky_keys *keys, struct ky_json *json, char *at,
+		      struct kymo_str key, uint64_t value)
+{
+	at = ky_json_room(json, at);
+	if (value <= KY_EXACT_MAX)
+		return ky_put_u64(at, value);
+	note_big(keys, key);
+	*at = '"';
+	at = ky_put_u64(at + 1, value);
+	*at = '"';
+	return at + 1;
+}
+
+char *ky_keys_put_i64(struct ky_keys *keys, struct ky_json *json, char *at,
+		      struct kymo_str key, int64_t value)
+{
+	at = ky_json_room(json, at);
+	if (value <= (int64_t)KY_EXACT_MAX && value >= -(int64_t)KY_EXACT_MAX)
+		return ky_put_i64(at, value);
+	note_big(keys, key);
+	*at = '"';
+	at = ky_put_i64(at + 1, value);
+	*at = '"';
+	return at + 1;
+}
+
+/* In the unit of `ts`, from the same zero; what was before it is negative. */
+static char *put_time(const struct ky_keys *keys, struct ky_json *json, char *at,
+		      int64_t ns)
+{
+	const uint64_t since = (uint64_t)ns - keys->base_ns;
+
+	at = ky_json_room(json, at);
+	if ((int64_t)since >= 0)
+		return ky_put_us(at, since);
+	*at = '-';
+	return ky_put_us(at + 1, 0 - since);
+}
+
+static char *put_bool(struct ky_json *json, char *at, bool value)
+{
+	at = ky_json_room(json, at);
+	return value ? KY_PUT(at, "true") : KY_PUT(at, "false");
+}
+
+static char *put_element(struct ky_keys *keys, struct ky_json *json, char *at,
+			 const struct kymo_trace_value *value, uint32_t i)
+{
+	switch (value->type & ~KYMO_VALUE_ARRAY) {
+	case KYMO_VALUE_INT64:
+		return ky_keys_put_i64(keys, json, at, value->key, value->u.i_array[i]);
+	case KYMO_VALUE_UINT64:
+		return ky_keys_put_u64(keys, json, at, value->key, value->u.u_array[i]);
+	case KYMO_VALUE_DOUBLE:
+		return ky_json_put_double(json, at, value->u.d_array[i]);
+	case KYMO_VALUE_BOOL:
+		return put_bool(json, at, value->u.u_array[i] != 0);
+	case KYMO_VALUE_STRING:
+	case KYMO_VALUE_CODE:
+		return ky_json_put_string(json, at, value->u.text_array[i]);
+	case KYMO_VALUE_TIME:
+		return put_time(keys, json, at, value->u.i_array[i]);
+	default:
+		return KY_PUT(ky_json_room(json, at), "null");
+	}
+}
+
+static char *put_array(struct ky_keys *keys, struct ky_json *json, char *at,
+		       const struct kymo_trace_value *value)
+{
+	uint32_t i;
+
+	at = KY_PUT(ky_json_room(json, at), "[");
+	for (i = 0; i < value->count; i++) {
+		if (i > 0)
+			at = KY_PUT(ky_json_room(json, at), ", ");
+		at = put_element(keys, json, at, value, i);
+	}
+	return KY_PUT(ky_json_room(json, at), "]");
+}
+
+char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
+			const struct kymo_trace_value *value)
+{
+	/* Times are written in the unit of `ts`, whatever the source counts in. */
+	if (value->unit.size > 0 && (value->type & ~KYMO_VALUE_ARRAY) != KYMO_VALUE_TIME)
+		note_unit(keys, value);
+	switch (value->type) {
+	case KYMO_VALUE_INT64:
+		return ky_keys_put_i64(keys, json, at, value->key, value->u.i);
+	case KYMO_VALUE_UINT64:
+		return ky_keys_put_u64(keys, json, at, value->key, value->u.u);
+	case KYMO_VALUE_DOUBLE:
+		return ky_json_put_double(json, at, value->u.d);
+	case KYMO_VALUE_BOOL:
+		return put_bool(json, at, value->u.u != 0);
+	case KYMO_VALUE_STRING:
+	case KYMO_VALUE_CODE:
+		return ky_json_put_string(json, at, value->u.text);
+	case KYMO_VALUE_TIME:
+		return put_time(keys, json, at, value->u.i);
+	default:
+		if (value->type & KYMO_VALUE_ARRAY)
+			return put_array(keys, json, at, value);
+		return KY_PUT(ky_json_room(json, at), "null");
+	}
+}
+
+/* ---- Names ---- */
+
+static bool is_taken(const struct ky_names *names, const struct kymo_trace_value *values,
+		     size_t i)
+{
+	const struct kymo_str key = values[i].key;
+	size_t j;
+
+	for (j = 0; j < names->count; j++) {
+		if (ky_text_equal(key, names->taken[j]))
+			return true;
+	}
+	for (j = 0; j < i; j++) {
+		if (ky_text_equal(key, values[j].key))
+			return true;
+	}
+	return false;
+}
+
+char *ky_names_put(struct ky_names *names, struct ky_json *json, char *at,
+		   const struct kymo_trace_value *values, size_t i)
+{
+	const uint64_t replaced = json->invalid_utf8 + json->nul;
+	const uint64_t bit = ky_names_bit(values[i].key);
+	bool is_double = (names->filter & bit) && is_taken(names, values, i);
+
+	names->filter |= bit;
+	at = KY_PUT(ky_json_room(json, at), "\"");
+	at = ky_json_room(json, ky_json_put_text(json, at, values[i].key));
+	/* Replaced bytes may have made keys equal that were not. */
+	is_double |= json->invalid_utf8 + json->nul != replaced;
+	if (KYMO_UNLIKELY(is_double))
+		at = KY_PUT(ky_put_u64(KY_PUT(at, " ("), i + 1), ")");
+	return KY_PUT(at, "\": ");
+}

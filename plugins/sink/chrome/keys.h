@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Metadata as the members of a JSON object, and what must be known of keys at the end:
+ * the unit of each, and which had integers that were written as strings.
+ */
+#ifndef KYMO_CHROME_KEYS_H
+#define KYMO_CHROME_KEYS_H
+
+#include <stdbool.h>
+
+#include <kymo/sink.h>
+
+#include "json.h"
+#include "set.h"
+
+/* Keys are few; beyond this many distinct ones they are counted, not listed. */
+#define KY_KEYS_MAX 4096u
+
+struct ky_key {
+	char *text, *unit; /* unit: NULL for none */
+	size_t text_size, unit_size;
+	uint64_t hash;
+	bool is_big;
+};
+
+struct ky_keys {
+	struct ky_key *list;
+	size_t count, capacity;
+	uint64_t unlisted;
+	/*
+	 * Units already noted, by the addresses of key and unit: addresses mean the same
+	 * only within a batch, so ky_keys_forget() is due at each batch's end.
+	 */
+	struct {
+		const char *key, *unit;
+	} recent[64];
+	uint64_t base_ns; /* of times */
+	int32_t status;   /* KYMO_ERROR_NO_MEMORY once that has happened */
+};
+
+void ky_keys_forget(struct ky_keys *keys);
+void ky_keys_fini(struct ky_keys *keys);
+
+/*
+ * Integers: as numbers where every reader is exact, else as strings and noted. These and
+ * what follows go from place to place, as in json.h.
+ */
+char *ky_keys_put_u64(struct ky_keys *keys, struct ky_json *json, char *at,
+		      struct kymo_str key, uint64_t value);
+char *ky_keys_put_i64(struct ky_keys *keys, struct ky_json *json, char *at,
+		      struct kymo_str key, int64_t value);
+
+/* The value alone, of any type. */
+char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
+			const struct kymo_trace_value *value);
+
+/*
+ * The keys that an object has already. One that comes again gets its place in the list
+ * of values, as in "bytes (3)": readers keep only one of two equal keys.
+ */
+struct ky_names {
+	uint64_t filter; /* one bit for each: most keys are new, and seen to be so at once
+			  */
+	size_t count;
+	struct kymo_str taken[12]; /* before the values */
+};
+
+static inline uint64_t ky_names_bit(struct kymo_str key)
+{
+	return UINT64_C(1) << ((key.size +
+				(key.size ? 8u * (unsigned char)key.data[0] : 0)) &
+			       63);
+}
+
+static inline void ky_names_take(struct ky_names *names, struct kymo_str key)
+{
+	names->filter |= ky_names_bit(key);
+	names->taken[names->count++] = key;
+}
+
+/* The key of values[i], a colon and a blank. */
+char *ky_names_put(struct ky_names *names, struct ky_json *json, char *at,
+		   const struct kymo_trace_value *values, size_t i);
+
+#endif
