@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kymo info: what is in a trace or a capture. */
+#include "info.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "input.h"
+#include "say.h"
+
+static const struct option long_options[] = {
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static const char usage[] = "usage: kymo info FILE [--json]\n"
+			    "\n"
+			    "Says what is in a capture (.kymo) or a Chrome trace (.json, "
+			    ".json.gz; of any tool):\n"
+			    "who was recorded, by which sources, with what losses, and "
+			    "what there is of each type.\n"
+			    "\n"
+			    "      --json  print one JSON object\n"
+			    "  -h, --help  show this\n";
+
+/* How a capture begins; no text does. */
+static const unsigned char capture_magic[8] = {0x89, 0x1a, 0x0a, 'K',
+					       'Y',  'M',  'O',  '\n'};
+
+/* ---- What is known of a file ---- */
+
+void *ky_info_append(void *list, size_t *count, size_t size)
+{
+	char *items;
+
+	/* Grown at powers of two, the capacity being implied by the count. */
+	if ((*count & (*count - 1)) == 0)
+		list = ky_must_grow(list, *count ? 2 * *count : 1, size);
+	items = list;
+	memset(items + *count * size, 0, size);
+	(*count)++;
+	return list;
+}
+
+static void *reach(void *list, size_t *capacity, size_t index, size_t size)
+{
+	size_t wanted = *capacity ? *capacity : 64;
+	char *grown;
+
+	if (index < *capacity)
+		return list;
+	while (wanted <= index)
+		wanted *= 2;
+	grown = ky_must_grow(list, wanted, size);
+	memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
+	*capacity = wanted;
+	return grown;
+}
+
+struct ky_info_track *ky_info_track(struct ky_info *info, const void *key, size_t size)
+{
+	const size_t number = ky_table_number(&info->track_keys, key, size);
+
+	info->tracks =
+		reach(info->tracks, &info->track_capacity, number, sizeof(*info->tracks));
+	return &info->tracks[number];
+}
+
+struct ky_info_category *ky_info_category(struct ky_info *info, const char *name,
+					  size_t size)
+{
+	const size_t number = ky_table_number(&info->category_names, name, size);
+
+	info->categories = reach(info->categories, &info->category_capacity, number,
+				 sizeof(*info->categories));
+	return &info->categories[number];
+}
+
+void ky_info_note_time(struct ky_info *info, int64_t begin_ns, int64_t end_ns)
+{
+	if (!info->has_time || begin_ns < info->first_ns)
+		info->first_ns = begin_ns;
+	if (!info->has_time || end_ns > info->last_ns)
+		info->last_ns = end_ns;
+	info->has_time = true;
+}
+
+/* ---- The command ---- */
+
+static bool is_capture(const struct ky_input *input)
+{
+	return input->size >= sizeof(capture_magic) &&
+	       memcmp(input->block, capture_magic, sizeof(capture_magic)) == 0;
+}
+
+static int read_file(struct ky_info *info)
+{
+	struct ky_input input;
+	const int number = ky_input_open(&input, info->path);
+	bool capture;
+
+	if (number != 0)
+		return ky_say_error(KY_EXIT_FAILED, "cannot read \"%s\": %s", info->path,
+				    strerror(number));
+	capture = is_capture(&input);
+	ky_input_close(&input);
+	return capture ? ky_info_read_capture(info) : ky_info_read_trace(info);
+}
+
+int ky_cli_info(int argc, char **argv)
+{
+	struct ky_info info = {0};
+	bool json = false;
+	int option, status;
+
+	opterr = 0;
+	for (;;) {
+		option = getopt_long(argc, argv, ":jh", long_options, NULL);
+		if (option == -1)
+			break;
+		if (option == 'h') {
+			fputs(usage, stdout);
+			return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+		}
+		if (option != 'j')
+			return ky_say_usage(option, argv);
+		json = true;
+	}
+	if (argc - optind != 1)
+		return ky_say_error(KY_EXIT_USAGE,
+				    "info: one FILE is wanted; see kymo info --help");
+	info.path = argv[optind];
+	status = read_file(&info); /* what it found lives as long as the command */
+	if (status != 0)
+		return status;
+	if (json)
+		ky_info_print_json(&info);
+	else
+		ky_info_print(&info);
+	return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+}

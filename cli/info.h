@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What `kymo info` knows of a file. A trace and a capture fill in the same things, so
+ * that both are shown by the same code; what a file doesn't say stays zero.
+ */
+#ifndef KYMO_CLI_INFO_H
+#define KYMO_CLI_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "table.h"
+
+#define KY_NO_INDEX UINT64_MAX
+
+/* Texts are NULL where nothing is known. */
+struct ky_info_process {
+	char *pid, *name, *exe, *command_line, *host, *rank;
+};
+
+struct ky_info_source {
+	char *name, *state, *reason, *remedy;
+	uint64_t process; /* index, or KY_NO_INDEX */
+	uint64_t written, lost;
+};
+
+struct ky_info_device {
+	char *name, *kind, *source;
+	uint64_t process; /* index, or KY_NO_INDEX */
+};
+
+/* A row: a thread, a queue, a lane of one. */
+struct ky_info_track {
+	char *name;
+	uint64_t events;
+};
+
+/* What viewers group by. */
+struct ky_info_category {
+	uint64_t spans, instants, counters;
+	int64_t busy_ns; /* sum of its spans */
+};
+
+struct ky_info_clock {
+	char *name, *kind, *source;
+	uint64_t anchors, uncertainty_ns;
+};
+
+struct ky_info_entry {
+	char *name;
+	uint64_t value;
+};
+
+struct ky_info {
+	const char *path;
+	const char *format; /* "Chrome trace", "capture" */
+	bool is_gzip, is_ours;
+	uint64_t file_bytes, bytes; /* as it lies there; unpacked */
+	char *version, *command_line;
+
+	struct ky_info_process *processes;
+	struct ky_info_source *sources;
+	struct ky_info_device *devices;
+	struct ky_info_clock *clocks;
+	struct ky_info_entry *ledger;
+	size_t process_count, source_count, device_count, clock_count, ledger_count;
+
+	struct ky_table track_keys, category_names; /* numbers index the lists below */
+	struct ky_info_track *tracks;
+	struct ky_info_category *categories;
+	size_t track_capacity, category_capacity;
+
+	uint64_t spans, instants, counters, arrows, named, others;
+	bool has_time, has_base;
+	int64_t first_ns, last_ns; /* since the base of the file's times */
+	int64_t base_ns;           /* since the epoch */
+};
+
+/* The row and the category of that key or name, made if need be. */
+struct ky_info_track *ky_info_track(struct ky_info *info, const void *key, size_t size);
+struct ky_info_category *ky_info_category(struct ky_info *info, const char *name,
+					  size_t size);
+
+/* One more zeroed item at the end of `*list`; its address. */
+void *ky_info_append(void *list, size_t *count, size_t size);
+
+/* Takes one span, instant or counter sample into account. */
+void ky_info_note_time(struct ky_info *info, int64_t begin_ns, int64_t end_ns);
+
+/* Each reads the file into `info`; 0, or KY_EXIT_FAILED with an error said. */
+int ky_info_read_trace(struct ky_info *info);
+int ky_info_read_capture(struct ky_info *info);
+
+void ky_info_print(const struct ky_info *info);
+void ky_info_print_json(const struct ky_info *info);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is known of a file, as one JSON object. */
+#include "info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "say.h"
+
+/* A comma where something stands already. */
+static void begin_member(bool *has_members, const char *key)
+{
+	if (*has_members)
+		fputs(", ", stdout);
+	*has_members = true;
+	ky_say_json(stdout, key);
+	fputs(": ", stdout);
+}
+
+static void add_text(bool *has_members, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	begin_member(has_members, key);
+	ky_say_json(stdout, text);
+}
+
+static void add_number(bool *has_members, const char *key, uint64_t number)
+{
+	begin_member(has_members, key);
+	printf("%" PRIu64, number);
+}
+
+static void add_signed(bool *has_members, const char *key, int64_t number)
+{
+	begin_member(has_members, key);
+	printf("%" PRId64, number);
+}
+
+/* Lists of objects: `{` of the i-th one. */
+static bool begin_item(size_t i)
+{
+	fputs(i > 0 ? ", {" : "{", stdout);
+	return false;
+}
+
+static void print_processes(const struct ky_info *info)
+{
+	size_t i;
+
+	fputs(",\n \"processes\": [", stdout);
+	for (i = 0; i < info->process_count; i++) {
+		const struct ky_info_process *process = &info->processes[i];
+		bool members = begin_item(i);
+
+		add_text(&members, "pid", process->pid);
+		add_text(&members, "name", process->name);
+		add_text(&members, "exe", process->exe);
+		add_text(&members, "command_line", process->command_line);
+		add_text(&members, "host", process->host);
+		add_text(&members, "rank", process->rank);
+		fputc('}', stdout);
+	}
+	fputc(']', stdout);
+}
+
+static void print_sources(const struct ky_info *info)
+{
+	size_t i;
+
+	fputs(",\n \"sources\": [", stdout);
+	for (i = 0; i < info->source_count; i++) {
+		const struct ky_info_source *source = &info->sources[i];
+		bool members = begin_item(i);
+
+		add_text(&members, "name", source->name);
+		add_text(&members, "state", source->state);
+		add_text(&members, "reason", source->reason);
+		add_text(&members, "remedy", source->remedy);
+		if (source->process != KY_NO_INDEX)
+			add_number(&members, "process", source->process);
+		add_number(&members, "written", source->written);
+		add_number(&members, "lost", source->lost);
+		fputc('}', stdout);
+	}
+	fputc(']', stdout);
+}
+
+static void print_devices(const struct ky_info *info)
+{
+	size_t i;
+
+	fputs(",\n \"devices\": [", stdout);
+	for (i = 0; i < info->device_count; i++) {
+		const struct ky_info_device *device = &info->devices[i];
+		bool members = begin_item(i);
+
+		add_text(&members, "name", device->name);
+		add_text(&members, "kind", device->kind);
+		add_text(&members, "source", device->source);
+		if (device->process != KY_NO_INDEX)
+			add_number(&members, "process", device->process);
+		fputc('}', stdout);
+	}
+	fputc(']', stdout);
+}
+
+static void print_rows(const struct ky_info *info)
+{
+	size_t i;
+
+	fputs(",\n \"rows\": [", stdout);
+	for (i = 0; i < info->track_keys.count; i++) {
+		bool members = begin_item(i);
+
+		add_text(&members, "name", info->tracks[i].name);
+		add_number(&members, "events", info->tracks[i].events);
+		fputc('}', stdout);
+	}
+	fputs("],\n \"types\": [", stdout);
+	for (i = 0; i < info->category_names.count; i++) {
+		const struct ky_info_category *category = &info->categories[i];
+		bool members = begin_item(i);
+
+		add_text(&members, "name", info->category_names.names[i].text);
+		add_number(&members, "spans", category->spans);
+		add_number(&members, "instants", category->instants);
+		add_number(&members, "counters", category->counters);
+		add_signed(&members, "busy_ns", category->busy_ns);
+		fputc('}', stdout);
+	}
+	fputc(']', stdout);
+}
+
+static void print_clocks(const struct ky_info *info)
+{
+	size_t i;
+
+	fputs(",\n \"clocks\": [", stdout);
+	for (i = 0; i < info->clock_count; i++) {
+		const struct ky_info_clock *clock = &info->clocks[i];
+		bool members = begin_item(i);
+
+		add_text(&members, "name", clock->name);
+		add_text(&members, "kind", clock->kind);
+		add_text(&members, "source", clock->source);
+		add_number(&members, "anchors", clock->anchors);
+		add_number(&members, "uncertainty_ns", clock->uncertainty_ns);
+		fputc('}', stdout);
+	}
+	fputc(']', stdout);
+}
+
+static void print_ledger(const struct ky_info *info)
+{
+	bool members = false;
+	size_t i;
+
+	fputs(",\n \"ledger\": {", stdout);
+	for (i = 0; i < info->ledger_count; i++)
+		add_number(&members, info->ledger[i].name, info->ledger[i].value);
+	fputc('}', stdout);
+}
+
+void ky_info_print_json(const struct ky_info *info)
+{
+	bool members = false;
+
+	fputc('{', stdout);
+	add_text(&members, "file", info->path);
+	add_text(&members, "format", info->format);
+	begin_member(&members, "gzip");
+	fputs(info->is_gzip ? "true" : "false", stdout);
+	add_number(&members, "file_bytes", info->file_bytes);
+	add_number(&members, "bytes", info->bytes);
+	add_text(&members, "kymo_version", info->version);
+	add_text(&members, "command_line", info->command_line);
+	add_number(&members, "spans", info->spans);
+	add_number(&members, "instants", info->instants);
+	add_number(&members, "counters", info->counters);
+	add_number(&members, "arrows", info->arrows);
+	add_number(&members, "others", info->others);
+	if (info->has_time) {
+		add_signed(&members, "first_ns", info->first_ns);
+		add_signed(&members, "last_ns", info->last_ns);
+	}
+	if (info->has_base)
+		add_signed(&members, "base_ns", info->base_ns);
+	print_processes(info);
+	print_sources(info);
+	print_devices(info);
+	print_rows(info);
+	print_clocks(info);
+	print_ledger(info);
+	fputs("}\n", stdout);
+}

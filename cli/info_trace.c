@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is in a Chrome trace, of whatever tool: events are counted as they pass, and what
+ * Kymo wrote of itself into the object `kymo` is taken over. Keys may come in any order.
+ */
+#include "info_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "say.h"
+
+/* ---- Objects of known fields ---- */
+
+static void set_field(struct ky_trace *trace, const struct ky_field *field, void *object)
+{
+	void *place = (char *)object + field->offset;
+	size_t size;
+	const char *word = ky_json_reader_text(trace->reader, &size);
+
+	if (field->kind == KY_FIELD_NUMBER) {
+		*(uint64_t *)place = strtoull(word, NULL, 10);
+		return;
+	}
+	free(*(char **)place);
+	*(char **)place = ky_must_copy(word, size);
+}
+
+enum ky_json_token ky_trace_read_fields(struct ky_trace *trace,
+					const struct ky_field *fields, size_t count,
+					void *object)
+{
+	enum ky_json_token token;
+
+	while ((token = ky_trace_next(trace)) == KY_JSON_KEY) {
+		const struct ky_field *field = NULL;
+		size_t i;
+
+		for (i = 0; i < count && !field; i++) {
+			if (ky_trace_is_key(trace, fields[i].key))
+				field = &fields[i];
+		}
+		token = ky_trace_next(trace);
+		if (field && (token == KY_JSON_STRING || token == KY_JSON_NUMBER))
+			set_field(trace, field, object);
+		if (ky_trace_pass_over(trace, token) == KY_JSON_ERROR)
+			return KY_JSON_ERROR;
+	}
+	return token;
+}
+
+/* A list of such objects; what is no list is passed over. */
+struct list {
+	const char *key;
+	const struct ky_field *fields;
+	size_t field_count, item_size;
+	size_t list_offset, count_offset; /* in struct ky_info */
+	size_t process_offset;            /* of a process index, or 0 */
+};
+
+static enum ky_json_token read_list(struct ky_trace *trace, const struct list *list)
+{
+	char *info = (char *)trace->info;
+	void **items = (void **)(void *)(info + list->list_offset);
+	size_t *count = (size_t *)(void *)(info + list->count_offset);
+	enum ky_json_token token = ky_trace_next(trace);
+
+	if (token != KY_JSON_ARRAY)
+		return ky_trace_pass_over(trace, token);
+	while ((token = ky_trace_next(trace)) > KY_JSON_END &&
+	       token != KY_JSON_ARRAY_END) {
+		const uint64_t none = KY_NO_INDEX;
+		char *item;
+
+		if (token != KY_JSON_OBJECT) {
+			if (ky_trace_pass_over(trace, token) == KY_JSON_ERROR)
+				return KY_JSON_ERROR;
+			continue;
+		}
+		*items = ky_info_append(*items, count, list->item_size);
+		item = (char *)*items + (*count - 1) * list->item_size;
+		if (list->process_offset)
+			memcpy(item + list->process_offset, &none, sizeof(none));
+		if (ky_trace_read_fields(trace, list->fields, list->field_count, item) ==
+		    KY_JSON_ERROR)
+			return KY_JSON_ERROR;
+	}
+	return token;
+}
+
+static const struct ky_field process_fields[] = {
+	KY_FIELD(ky_info_process, "pid", KY_FIELD_TEXT, pid),
+	KY_FIELD(ky_info_process, "name", KY_FIELD_TEXT, name),
+	KY_FIELD(ky_info_process, "exe", KY_FIELD_TEXT, exe),
+	KY_FIELD(ky_info_process, "command line", KY_FIELD_TEXT, command_line),
+	KY_FIELD(ky_info_process, "host", KY_FIELD_TEXT, host),
+	KY_FIELD(ky_info_process, "rank", KY_FIELD_TEXT, rank),
+};
+
+static const struct ky_field source_fields[] = {
+	KY_FIELD(ky_info_source, "name", KY_FIELD_TEXT, name),
+	KY_FIELD(ky_info_source, "state", KY_FIELD_TEXT, state),
+	KY_FIELD(ky_info_source, "reason", KY_FIELD_TEXT, reason),
+	KY_FIELD(ky_info_source, "remedy", KY_FIELD_TEXT, remedy),
+	KY_FIELD(ky_info_source, "process", KY_FIELD_NUMBER, process),
+	KY_FIELD(ky_info_source, "written", KY_FIELD_NUMBER, written),
+	KY_FIELD(ky_info_source, "lost", KY_FIELD_NUMBER, lost),
+};
+
+static const struct ky_field device_fields[] = {
+	KY_FIELD(ky_info_device, "name", KY_FIELD_TEXT, name),
+	KY_FIELD(ky_info_device, "kind", KY_FIELD_TEXT, kind),
+	KY_FIELD(ky_info_device, "source", KY_FIELD_TEXT, source),
+	KY_FIELD(ky_info_device, "process", KY_FIELD_NUMBER, process),
+};
+
+static const struct ky_field clock_fields[] = {
+	KY_FIELD(ky_info_clock, "name", KY_FIELD_TEXT, name),
+	KY_FIELD(ky_info_clock, "kind", KY_FIELD_TEXT, kind),
+	KY_FIELD(ky_info_clock, "source", KY_FIELD_TEXT, source),
+	KY_FIELD(ky_info_clock, "anchors", KY_FIELD_NUMBER, anchors),
+	KY_FIELD(ky_info_clock, "uncertainty (ns)", KY_FIELD_NUMBER, uncertainty_ns),
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct list device_list = {
+	.key = "deviceProperties",
+	.fields = device_fields,
+	.field_count = COUNT_OF(device_fields),
+	.item_size = sizeof(struct ky_info_device),
+	.list_offset = offsetof(struct ky_info, devices),
+	.count_offset = offsetof(struct ky_info, device_count),
+	.process_offset = offsetof(struct ky_info_device, process),
+};
+
+/* In the object `kymo`. */
+static const struct list kymo_lists[] = {
+	{
+		.key = "processes",
+		.fields = process_fields,
+		.field_count = COUNT_OF(process_fields),
+		.item_size = sizeof(struct ky_info_process),
+		.list_offset = offsetof(struct ky_info, processes),
+		.count_offset = offsetof(struct ky_info, process_count),
+	},
+	{
+		.key = "sources",
+		.fields = source_fields,
+		.field_count = COUNT_OF(source_fields),
+		.item_size = sizeof(struct ky_info_source),
+		.list_offset = offsetof(struct ky_info, sources),
+		.count_offset = offsetof(struct ky_info, source_count),
+		.process_offset = offsetof(struct ky_info_source, process),
+	},
+	{
+		.key = "clocks",
+		.fields = clock_fields,
+		.field_count = COUNT_OF(clock_fields),
+		.item_size = sizeof(struct ky_info_clock),
+		.list_offset = offsetof(struct ky_info, clocks),
+		.count_offset = offsetof(struct ky_info, clock_count),
+	},
+};
+
+static enum ky_json_token read_ledger(struct ky_trace *trace)
+{
+	struct ky_info *info = trace->info;
+	enum ky_json_token token = ky_trace_next(trace);
+
+	if (token != KY_JSON_OBJECT)
+		return ky_trace_pass_over(trace, token);
+	while ((token = ky_trace_next(trace)) == KY_JSON_KEY) {
+		size_t size;
+		const char *key = ky_json_reader_text(trace->reader, &size);
+		char *name = ky_must_copy(key, size);
+
+		token = ky_trace_next(trace);
+		if (token != KY_JSON_NUMBER && token != KY_JSON_STRING) {
+			free(name);
+			if (ky_trace_pass_over(trace, token) == KY_JSON_ERROR)
+				return KY_JSON_ERROR;
+			continue;
+		}
+		info->ledger = ky_info_append(info->ledger, &info->ledger_count,
+					      sizeof(*info->ledger));
+		info->ledger[info->ledger_count - 1].name = name;
+		info->ledger[info->ledger_count - 1].value =
+			strtoull(ky_trace_text(trace), NULL, 10);
+	}
+	return token;
+}
+
+static enum ky_json_token read_own_text(struct ky_trace *trace, char **place)
+{
+	enum ky_json_token token = ky_trace_next(trace);
+
+	if (token != KY_JSON_STRING)
+		return ky_trace_pass_over(trace, token);
+	free(*place);
+	*place = ky_must_copy(ky_trace_text(trace), strlen(ky_trace_text(trace)));
+	return token;
+}
+
+static enum ky_json_token read_kymo(struct ky_trace *trace)
+{
+	enum ky_json_token token = ky_trace_next(trace);
+
+	if (token != KY_JSON_OBJECT)
+		return ky_trace_pass_over(trace, token);
+	trace->info->is_ours = true;
+	while ((token = ky_trace_next(trace)) == KY_JSON_KEY) {
+		const struct list *list = NULL;
+		size_t i;
+
+		for (i = 0; i < COUNT_OF(kymo_lists); i++) {
+			if (ky_trace_is_key(trace, kymo_lists[i].key))
+				list = &kymo_lists[i];
+		}
+		if (list)
+			token = read_list(trace, list);
+		else if (ky_trace_is_key(trace, "ledger"))
+			token = read_ledger(trace);
+		else if (ky_trace_is_key(trace, "version"))
+			token = read_own_text(trace, &trace->info->version);
+		else if (ky_trace_is_key(trace, "command line"))
+			token = read_own_text(trace, &trace->info->command_line);
+		else
+			token = ky_json_reader_skip(trace->reader, KY_JSON_KEY);
+		if (token == KY_JSON_ERROR)
+			return token;
+	}
+	return token;
+}
+
+/* ---- The document ---- */
+
+static enum ky_json_token read_top_value(struct ky_trace *trace)
+{
+	struct ky_info *info = trace->info;
+	enum ky_json_token token;
+
+	if (ky_trace_is_key(trace, device_list.key))
+		return read_list(trace, &device_list);
+	if (ky_trace_is_key(trace, "kymo"))
+		return read_kymo(trace);
+	if (ky_trace_is_key(trace, "baseTimeNanoseconds")) {
+		token = ky_trace_next(trace);
+		info->has_base = token == KY_JSON_NUMBER;
+		if (info->has_base)
+			info->base_ns = strtoll(ky_trace_text(trace), NULL, 10);
+		return ky_trace_pass_over(trace, token);
+	}
+	if (!ky_trace_is_key(trace, "traceEvents"))
+		return ky_json_reader_skip(trace->reader, KY_JSON_KEY);
+	token = ky_trace_next(trace);
+	if (token != KY_JSON_ARRAY)
+		return ky_trace_pass_over(trace, token);
+	info->format = "Chrome trace";
+	return ky_trace_read_events(trace);
+}
+
+static enum ky_json_token read_document(struct ky_trace *trace)
+{
+	enum ky_json_token token = ky_trace_next(trace);
+
+	if (token == KY_JSON_ARRAY) {
+		trace->info->format = "Chrome trace (array form)";
+		token = ky_trace_read_events(trace);
+	} else if (token == KY_JSON_OBJECT) {
+		while ((token = ky_trace_next(trace)) == KY_JSON_KEY) {
+			if (read_top_value(trace) == KY_JSON_ERROR)
+				return KY_JSON_ERROR;
+		}
+	}
+	return token > KY_JSON_END ? ky_trace_next(trace) : token;
+}
+
+/* Where the trace says nothing of its processes but their names, these are shown. */
+static void take_names(struct ky_trace *trace)
+{
+	struct ky_info *info = trace->info;
+	size_t i;
+
+	for (i = 0; i < trace->name_count; i++) {
+		const struct ky_table_name *pid = &trace->pids.names[i];
+
+		trace->names[i].pid = ky_must_copy(pid->text, pid->size);
+	}
+	if (info->process_count == 0) {
+		info->processes = trace->names;
+		info->process_count = trace->name_count;
+	}
+}
+
+static int say_failure(const struct ky_trace *trace)
+{
+	const struct ky_json_reader *reader = trace->reader;
+
+	return ky_say_error(KY_EXIT_FAILED,
+			    "cannot read \"%s\": line %llu, byte %llu: %s; it is not a "
+			    "complete JSON trace",
+			    trace->info->path,
+			    (unsigned long long)ky_json_reader_line(reader),
+			    (unsigned long long)ky_json_reader_byte(reader),
+			    ky_json_reader_error(reader));
+}
+
+int ky_info_read_trace(struct ky_info *info)
+{
+	struct ky_trace trace = {.info = info};
+	struct ky_input input;
+	int number = ky_input_open(&input, info->path), status = 0;
+
+	if (number != 0)
+		return ky_say_error(KY_EXIT_FAILED, "cannot read \"%s\": %s", info->path,
+				    strerror(number));
+	info->is_gzip = input.is_gzip;
+	trace.reader = ky_json_reader_create(ky_input_read, &input);
+	if (!trace.reader)
+		status = ky_say_error(KY_EXIT_FAILED, "out of memory");
+	else if (read_document(&trace) == KY_JSON_ERROR)
+		status = say_failure(&trace);
+	else if (!info->format)
+		status = ky_say_error(KY_EXIT_FAILED,
+				      "cannot read \"%s\": JSON, but no trace: it has no "
+				      "list \"traceEvents\"",
+				      info->path);
+	if (status == 0)
+		take_names(&trace);
+	info->file_bytes = input.file_bytes;
+	info->bytes = input.bytes;
+	ky_json_reader_destroy(trace.reader);
+	ky_input_close(&input);
+	ky_table_fini(&trace.pids);
+	return status;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json_reader.h"
+
+#define GZIP_WINDOW (15 + 16)
+
+/* False at the end of the file and on failure, which is in `*number`. */
+static bool read_block(struct ky_input *input, int *number)
+{
+	ssize_t got;
+
+	*number = 0;
+	do
+		got = read(input->fd, input->block, KY_INPUT_BLOCK);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		*number = errno;
+	input->at = 0;
+	input->size = got > 0 ? (size_t)got : 0;
+	input->file_bytes += input->size;
+	return got > 0;
+}
+
+static ptrdiff_t fail(char *reason, const char *text)
+{
+	snprintf(reason, KY_JSON_REASON_SIZE, "%s", text);
+	return -1;
+}
+
+static ptrdiff_t read_plain(struct ky_input *input, void *buffer, size_t size,
+			    char *reason)
+{
+	int number = 0;
+	size_t got;
+
+	if (input->at == input->size && !read_block(input, &number))
+		return number ? fail(reason, strerror(number)) : 0;
+	got = input->size - input->at < size ? input->size - input->at : size;
+	memcpy(buffer, input->block + input->at, got);
+	input->at += got;
+	return (ptrdiff_t)got;
+}
+
+/* Further members follow one another; zeros behind the last are padding of tapes. */
+static bool begin_member(struct ky_input *input)
+{
+	if (input->block[input->at] != 0x1f) {
+		while (input->at < input->size && input->block[input->at] == 0)
+			input->at++;
+		return input->at == input->size;
+	}
+	input->in_member = true;
+	return inflateReset(&input->stream) == Z_OK;
+}
+
+static ptrdiff_t read_gzip(struct ky_input *input, void *buffer, size_t size,
+			   char *reason)
+{
+	z_stream *stream = &input->stream;
+
+	stream->next_out = buffer;
+	stream->avail_out = (uInt)size;
+	while (stream->avail_out == size) {
+		int number, result;
+
+		if (input->at == input->size && !read_block(input, &number)) {
+			if (number)
+				return fail(reason, strerror(number));
+			return input->in_member ? fail(reason, "the gzip data ends early")
+						: 0;
+		}
+		if (!input->in_member) {
+			if (!begin_member(input))
+				return fail(reason, "no gzip data behind the first part");
+			continue;
+		}
+		stream->next_in = input->block + input->at;
+		stream->avail_in = (uInt)(input->size - input->at);
+		result = inflate(stream, Z_NO_FLUSH);
+		input->at = input->size - stream->avail_in;
+		if (result == Z_STREAM_END)
+			input->in_member = false;
+		else if (result != Z_OK && result != Z_BUF_ERROR)
+			return fail(reason, "the gzip data is broken");
+	}
+	return (ptrdiff_t)(size - stream->avail_out);
+}
+
+ptrdiff_t ky_input_read(void *context, void *buffer, size_t size, char *reason)
+{
+	struct ky_input *input = context;
+	ptrdiff_t got = input->is_gzip ? read_gzip(input, buffer, size, reason)
+				       : read_plain(input, buffer, size, reason);
+
+	if (got > 0)
+		input->bytes += (uint64_t)got;
+	return got;
+}
+
+void ky_input_close(struct ky_input *input)
+{
+	if (input->inflating)
+		inflateEnd(&input->stream);
+	if (input->fd >= 0)
+		close(input->fd);
+	free(input->block);
+	memset(input, 0, sizeof(*input));
+	input->fd = -1;
+}
+
+int ky_input_open(struct ky_input *input, const char *path)
+{
+	struct stat found;
+	int number = ENOMEM;
+
+	memset(input, 0, sizeof(*input));
+	input->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (input->fd < 0)
+		return errno;
+	if (fstat(input->fd, &found) == 0 && S_ISDIR(found.st_mode)) {
+		number = EISDIR;
+		goto fail;
+	}
+	input->block = malloc(KY_INPUT_BLOCK);
+	if (!input->block)
+		goto fail;
+	if (!read_block(input, &number) && number)
+		goto fail;
+	input->is_gzip =
+		input->size >= 2 && input->block[0] == 0x1f && input->block[1] == 0x8b;
+	number = ENOMEM;
+	if (input->is_gzip && inflateInit2(&input->stream, GZIP_WINDOW) != Z_OK)
+		goto fail;
+	input->inflating = input->is_gzip;
+	return 0;
+fail:
+	ky_input_close(input);
+	return number;
+}

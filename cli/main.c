@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kymo command: finds the named command and hands the rest of the words to it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kymo/base.h>
+
+#include "commands.h"
+#include "say.h"
+
+static int run_help(int argc, char **argv);
+static int run_version(int argc, char **argv);
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{"record", ky_cli_record,
+	 "run a program, record it and its children, write a trace"},
+	{"export", ky_cli_export, "make a trace of captures (.kymo)"},
+	{"info", ky_cli_info, "say what is in a trace or a capture"},
+	{"version", run_version, "print the version"},
+	{"help", run_help, "say what a command does"},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+/* ---- Finding a command ---- */
+
+/* Levenshtein's distance, of words short enough. */
+static size_t distance(const char *a, const char *b)
+{
+	enum { MAX = 32 };
+	const size_t a_size = strlen(a), b_size = strlen(b);
+	size_t row[MAX + 1], i, j;
+
+	if (a_size > MAX || b_size > MAX)
+		return MAX;
+	for (j = 0; j <= b_size; j++)
+		row[j] = j;
+	for (i = 1; i <= a_size; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (j = 1; j <= b_size; j++) {
+			size_t best = corner + (a[i - 1] != b[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[b_size];
+}
+
+static const struct command *find_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+	const struct command *nearest = &commands[0];
+	size_t i;
+
+	for (i = 1; i < COMMAND_COUNT; i++) {
+		if (distance(name, commands[i].name) < distance(name, nearest->name))
+			nearest = &commands[i];
+	}
+	/* A third of the word may be wrong, one letter in any case. */
+	if (distance(name, nearest->name) <= 1 + strlen(nearest->name) / 3)
+		return ky_say_error(KY_EXIT_USAGE,
+				    "no command \"%s\"; did you mean \"kymo %s\"?", name,
+				    nearest->name);
+	return ky_say_error(KY_EXIT_USAGE, "no command \"%s\"; kymo help lists them",
+			    name);
+}
+
+/* ---- Commands of this file ---- */
+
+static void print_usage(FILE *out)
+{
+	size_t i;
+
+	fputs("usage: kymo COMMAND [ARGUMENT]...\n"
+	      "\n"
+	      "One timeline for every accelerator: records what host and devices did.\n"
+	      "\n",
+	      out);
+	for (i = 0; i < COMMAND_COUNT; i++)
+		fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].summary);
+	fputs("\n"
+	      "kymo COMMAND --help says more about each. Most often wanted:\n"
+	      "\n"
+	      "  kymo record -o trace.json.gz -- ./program    then open it in "
+	      "ui.perfetto.dev\n",
+	      out);
+}
+
+static int run_version(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	printf("kymo %s\n", kymo_version());
+	if (strcmp(kymo_version(), KYMO_VERSION_STRING) != 0)
+		printf("(the command itself: %s)\n", KYMO_VERSION_STRING);
+	return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+}
+
+static int run_help(int argc, char **argv)
+{
+	static char help[] = "--help";
+	const struct command *command;
+
+	if (argc < 2) {
+		print_usage(stdout);
+		return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+	}
+	command = find_command(argv[1]);
+	if (!command)
+		return refuse_command(argv[1]);
+	if (command->run == run_help || command->run == run_version) {
+		printf("kymo %s: %s\n", command->name, command->summary);
+		return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+	}
+	return command->run(2, (char *[]){argv[1], help, NULL});
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_usage(stderr);
+		return KY_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return run_version(argc - 1, argv + 1);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return run_help(1, argv + 1);
+	command = find_command(argv[1]);
+	if (!command)
+		return refuse_command(argv[1]);
+	return command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "say.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- Numbers ---- */
+
+const char *ky_say_count(char out[KY_SAY_SIZE], uint64_t count)
+{
+	char digits[24];
+	const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	int i, used = 0;
+
+	for (i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			out[used++] = ',';
+		out[used++] = digits[i];
+	}
+	out[used] = '\0';
+	return out;
+}
+
+const char *ky_say_duration(char out[KY_SAY_SIZE], int64_t ns)
+{
+	if (ns >= 100 * INT64_C(1000000000))
+		snprintf(out, KY_SAY_SIZE, "%.0f s", (double)ns / 1e9);
+	else if (ns >= 1000000000)
+		snprintf(out, KY_SAY_SIZE, "%.2f s", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		snprintf(out, KY_SAY_SIZE, "%.2f ms", (double)ns / 1e6);
+	else if (ns >= 1000)
+		snprintf(out, KY_SAY_SIZE, "%.2f us", (double)ns / 1e3);
+	else
+		snprintf(out, KY_SAY_SIZE, "%" PRId64 " ns", ns);
+	return out;
+}
+
+const char *ky_say_bytes(char out[KY_SAY_SIZE], uint64_t bytes)
+{
+	static const char *const units[] = {"kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	int unit = -1;
+
+	while (value >= 999.5 && unit < 3) {
+		value /= 1000;
+		unit++;
+	}
+	if (unit < 0)
+		snprintf(out, KY_SAY_SIZE, "%" PRIu64 " bytes", bytes);
+	else
+		snprintf(out, KY_SAY_SIZE, value < 9.95 ? "%.1f %s" : "%.0f %s", value,
+			 units[unit]);
+	return out;
+}
+
+const char *ky_say_time(char out[KY_SAY_SIZE], int64_t epoch_ns)
+{
+	const time_t seconds = (time_t)(epoch_ns / 1000000000);
+	struct tm parts;
+
+	if (!gmtime_r(&seconds, &parts) ||
+	    strftime(out, KY_SAY_SIZE, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+		snprintf(out, KY_SAY_SIZE, "unknown time");
+	return out;
+}
+
+/* ---- Texts ---- */
+
+/* The size of the UTF-8 character at `text` (terminated), or 0 if that is none. */
+static size_t character_size(const unsigned char *text)
+{
+	const unsigned first = text[0];
+	const size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	size_t i;
+
+	if (first >= 0x80 && (first < 0xc2 || first > 0xf4))
+		return 0;
+	for (i = 1; i < size; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((first == 0xe0 && text[1] < 0xa0) || (first == 0xed && text[1] > 0x9f) ||
+	    (first == 0xf0 && text[1] < 0x90) || (first == 0xf4 && text[1] > 0x8f))
+		return 0;
+	return size;
+}
+
+/* C0, DEL, and C1 in its two bytes: what a terminal might obey. */
+static bool is_control(const unsigned char *text)
+{
+	return text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);
+}
+
+void ky_say_text(FILE *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	while (*at) {
+		size_t size = character_size(at);
+
+		if (size == 0 || is_control(at))
+			fputc('?', out);
+		else
+			fwrite(at, 1, size, out);
+		at += size ? size : 1;
+	}
+}
+
+void ky_say_json(FILE *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	fputc('"', out);
+	while (*at) {
+		size_t size = character_size(at);
+
+		if (size == 0)
+			fputs("\xef\xbf\xbd", out);
+		else if (*at == '"' || *at == '\\')
+			fprintf(out, "\\%c", *at);
+		else if (*at < 0x20)
+			fprintf(out, "\\u%04x", *at);
+		else
+			fwrite(at, 1, size, out);
+		at += size ? size : 1;
+	}
+	fputc('"', out);
+}
+
+/* ---- Errors ---- */
+
+/* Names of files may hold anything, so it goes the way of all texts. */
+int ky_say_error(int status, const char *format, ...)
+{
+	char text[8192];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	fputs("kymo: ", stderr);
+	ky_say_text(stderr, text);
+	fputc('\n', stderr);
+	return status;
+}
+
+int ky_say_usage(int option, char **argv)
+{
+	const char letter[] = {'-', (char)optopt, '\0'};
+	const char *word = argv[optind - 1]; /* the one that was just read */
+
+	if (option == ':')
+		return ky_say_error(KY_EXIT_USAGE,
+				    "%s: %s wants a value; see kymo %s --help", argv[0],
+				    word, argv[0]);
+	/* Of letters in one word only getopt knows which it was. */
+	return ky_say_error(KY_EXIT_USAGE, "%s: unknown option %s; see kymo %s --help",
+			    argv[0], optopt > 0 && optopt < 128 ? letter : word, argv[0]);
+}
+
+bool ky_say_end(FILE *out)
+{
+	if (fflush(out) == 0 && !ferror(out))
+		return true;
+	ky_say_error(0, "cannot write the output: %s", strerror(errno));
+	return false;
+}
+
+/* ---- Memory ---- */
+
+void *ky_must_grow(void *list, size_t count, size_t size)
+{
+	void *grown = NULL;
+
+	if (count <= SIZE_MAX / size)
+		grown = realloc(list, count * size);
+	if (!grown)
+		exit(ky_say_error(KY_EXIT_FAILED, "out of memory"));
+	return grown;
+}
+
+char *ky_must_copy(const char *text, size_t size)
+{
+	char *copy = ky_must_grow(NULL, size + 1, 1);
+
+	if (size > 0)
+		memcpy(copy, text, size);
+	copy[size] = '\0';
+	return copy;
+}

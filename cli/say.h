@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the commands speak: errors of one line, numbers and texts for people and for JSON.
+ */
+#ifndef KYMO_CLI_SAY_H
+#define KYMO_CLI_SAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define KY_EXIT_FAILED 1 /* the request failed */
+#define KY_EXIT_USAGE  2
+
+#define KY_SAY_SIZE 64 /* of a number made readable */
+
+/* "kymo: ..." and a line feed to standard error; returns `status`. */
+int ky_say_error(int status, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * What getopt_long (with opterr 0 and a leading ':') has just found wrong: one line;
+ * KY_EXIT_USAGE. argv[0] is the command's name.
+ */
+int ky_say_usage(int option, char **argv);
+
+/* Each fills `out` and returns it: "12,345"; "1.20 ms"; "3.4 MB". */
+const char *ky_say_count(char out[KY_SAY_SIZE], uint64_t count);
+const char *ky_say_duration(char out[KY_SAY_SIZE], int64_t ns);
+const char *ky_say_bytes(char out[KY_SAY_SIZE], uint64_t bytes);
+
+/* "2026-11-29 20:15:01 UTC" of ns since the epoch. */
+const char *ky_say_time(char out[KY_SAY_SIZE], int64_t epoch_ns);
+
+/* Text as one line for a terminal: control characters and what is not UTF-8 become '?'.
+ */
+void ky_say_text(FILE *out, const char *text);
+
+/* As a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
+void ky_say_json(FILE *out, const char *text);
+
+/* Flushes; false, with an error said, if anything could not be written. */
+bool ky_say_end(FILE *out);
+
+/* Memory, or the end of the command with an error. */
+void *ky_must_grow(void *list, size_t count, size_t size);
+char *ky_must_copy(const char *text, size_t size);
+
+#endif
