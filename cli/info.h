@@ -22,7 +22,7 @@ struct ky_info_process {
 struct ky_info_source {
 	char *name, *state, *reason, *remedy;
 	uint64_t process; /* index, or KY_NO_INDEX */
-	uint64_t written, lost;
+	uint64_t events, written, lost;
 };
 
 struct ky_info_device {

@@ -131,14 +131,14 @@ static void count(struct ky_info *info, const struct kymo_trace_event *event)
 	}
 }
 
-static int32_t batch(void *sink, const struct kymo_trace_event *events,
+static int32_t batch(void *sink, const struct kymo_trace_event *const *events,
 		     size_t event_count, struct kymo_error *error)
 {
 	size_t i;
 
 	(void)error;
 	for (i = 0; i < event_count; i++)
-		count(sink, &events[i]);
+		count(sink, events[i]);
 	return KYMO_OK;
 }
 
@@ -184,6 +184,8 @@ static void copy_ledger(struct ky_info *info, const struct kymo_trace_ledger *le
 	ADD(copies);
 	ADD(cold_chunks);
 	ADD(quarantined_chunks);
+	if (ledger->begins > 0)
+		ADD(begins);
 }
 
 static const char *state_name(uint32_t state)
@@ -223,6 +225,7 @@ static int32_t end(void *sink, const struct kymo_trace_end *end_of_trace,
 		to->reason = copy(from->reason);
 		to->remedy = copy(from->remedy);
 		to->process = index_of(from->process);
+		to->events = from->events;
 		to->written = from->written;
 		to->lost = from->lost;
 	}

@@ -80,6 +80,7 @@ static void print_sources(const struct ky_info *info)
 		add_text(&members, "remedy", source->remedy);
 		if (source->process != KY_NO_INDEX)
 			add_number(&members, "process", source->process);
+		add_number(&members, "events", source->events);
 		add_number(&members, "written", source->written);
 		add_number(&members, "lost", source->lost);
 		fputc('}', stdout);

@@ -209,11 +209,11 @@ static void print_sources(const struct ky_info *info)
 	print_title("SOURCES", info->source_count);
 	for (i = 0; i < info->source_count && i < ROWS_MAX; i++) {
 		const struct ky_info_source *source = &info->sources[i];
-		char written[KY_SAY_SIZE], lost[KY_SAY_SIZE], count[KY_SAY_SIZE],
+		char events[KY_SAY_SIZE], lost[KY_SAY_SIZE], count[KY_SAY_SIZE],
 			why[1024];
 
-		snprintf(written, sizeof(written), "%s events",
-			 ky_say_count(count, source->written));
+		snprintf(events, sizeof(events), "%s events",
+			 ky_say_count(count, source->events));
 		snprintf(lost, sizeof(lost), "%s lost",
 			 ky_say_count(count, source->lost));
 		snprintf(why, sizeof(why), "%s%s%s", source->reason ? source->reason : "",
@@ -221,7 +221,7 @@ static void print_sources(const struct ky_info *info)
 			 source->remedy ? source->remedy : "");
 		add_row(&grid, (const char *[COLUMNS_MAX]){
 				       source->name, pid_of(info, source->process),
-				       source->state, written, lost, why});
+				       source->state, events, lost, why});
 	}
 	print_grid(&grid);
 	print_rest(info->source_count);

@@ -104,6 +104,7 @@ static const struct ky_field source_fields[] = {
 	KY_FIELD(ky_info_source, "reason", KY_FIELD_TEXT, reason),
 	KY_FIELD(ky_info_source, "remedy", KY_FIELD_TEXT, remedy),
 	KY_FIELD(ky_info_source, "process", KY_FIELD_NUMBER, process),
+	KY_FIELD(ky_info_source, "events", KY_FIELD_NUMBER, events),
 	KY_FIELD(ky_info_source, "written", KY_FIELD_NUMBER, written),
 	KY_FIELD(ky_info_source, "lost", KY_FIELD_NUMBER, lost),
 };

@@ -19,36 +19,71 @@ struct kymo_record_options {
 	uint32_t overwrite;      /* 1: an existing output is replaced */
 	uint32_t no_follow_fork; /* 1: forked children are not recorded */
 	uint64_t buffer_size;    /* bytes per process; 0: 64 MiB */
-	const char *output;      /* NULL: kymo-PROG-PID.json.gz */
-	const char *const
-		*sources; /* names or absolute paths, ends with NULL; NULL: all */
+	/*
+	 * With %p (pid of the program), %h (host), %t (start time), %q{NAME}
+	 * (environment) and %%; its suffix says what it is. NULL: kymo-PROG-PID.json.gz
+	 */
+	const char *output;
+	/* Lists end with NULL. Plug-ins by name or absolute path; NULL: all installed. */
+	const char *const *sources;
 	const char *const *require; /* sources that must have recorded, or NULL */
-	char *const *arguments;     /* the program and its arguments, ends with NULL */
+	char *const *arguments;     /* the program and its arguments */
 	const char *compat;         /* or NULL */
-				    /* End of ABI 1.0 */
+
+	/* Told in one line what is still waited for, once it takes long; may be NULL. */
+	void (*notice)(void *context, const char *text);
+	void *notice_context;
+
+	/*
+	 * KYMO_OVERFLOW_*; 0: STREAM. Streaming ends when the file has `file_limit` bytes
+	 * (0: half of what is free on its disk at the start) or the disk is nearly full;
+	 * from then on it is DROP, which the trace and the result say.
+	 */
+	uint32_t overflow;
+	uint32_t reserved0;
+	uint64_t file_limit;
+
+	/* End of ABI 1.0 */
 };
 
+/* Set struct_size; the rest is filled. Texts are for people, "" if there is nothing. */
 struct kymo_record_result {
 	uint32_t struct_size;
 	int32_t exit_status; /* as a shell would give it: 126, 127, 128+n included */
-	struct kymo_summary summary;
-	char output[4096];  /* the file written */
-	char capture[4096]; /* the capture that was kept because writing failed, or "" */
+	char output[4096];   /* the file, whether it was written or not */
+	char capture[4096];  /* the capture that was kept because writing failed */
+	char losses[256];    /* by reason: "buffer full 12, too big 1" */
+	char failed[512];    /* sources that could not record: "x: denied: why; y: ..." */
+	char absent[256];    /* sources that no process loaded: "x, y" */
+	char refused[400];   /* the first process that could not attach, and why */
+	char stopped[128];   /* why streaming ended before the program did */
+	uint32_t refused_count;
+	uint32_t was_started;        /* 1: the program ran */
+	struct kymo_summary summary; /* last, since it may grow */
+
+	/* End of ABI 1.0 */
 };
 
 /*
  * Runs the program, records it and its children, writes the output. Takes over SIGINT,
  * SIGTERM, SIGQUIT, SIGHUP and SIGCHLD of the calling thread while it runs; meant for
- * single-threaded callers such as the command. KYMO_OK when the recording is complete,
- * whatever the program's own status; result->exit_status is set whenever it was started.
+ * single-threaded callers such as the command, since it forks processes that go on
+ * without exec. Everything that can be checked is checked before the program is started.
+ *
+ * KYMO_OK when the output is complete, whatever the program's own status and whatever was
+ * lost. If the program could not be run: its error, with exit_status 126 or 127. Errors
+ * after was_started leave exit_status at the program's own.
  */
 KYMO_API int32_t kymo_record_run(const struct kymo_record_options *options,
 				 struct kymo_record_result *result,
 				 struct kymo_error *error);
 
 /*
- * Visits the plug-ins that can be found: those given by path or name, or (sources NULL)
- * all installed ones. Nothing of them is run but their entry.
+ * Visits plug-ins with sources until `visit` returns an error: those given by absolute
+ * path, by name, or by the name of one of their sources; with `sources` NULL all that are
+ * installed. Nothing of them is run but their entry. What was given and cannot be used is
+ * an error; what is merely installed and cannot be used is visited with `plugin` NULL,
+ * while `*error` says why.
  */
 typedef int32_t (*kymo_plugin_visit_fn)(void *context, const char *path,
 					const struct kymo_plugin *plugin);

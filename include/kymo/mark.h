@@ -33,7 +33,7 @@ KYMO_API extern uint32_t kymo_gate[KYMO_GATE_SIZE / 4];
 
 static inline int kymo_mark_is_off(void)
 {
-	return *(const volatile uint32_t *)kymo_gate == KYMO_GATE_OFF;
+	return __atomic_load_n(kymo_gate, __ATOMIC_RELAXED) == KYMO_GATE_OFF;
 }
 
 /*
@@ -58,8 +58,9 @@ static inline uint32_t kymo_mark_name(uint32_t *cache, const char *text)
 }
 
 /*
- * A metadata key: its name, the type of its values (KYMO_VALUE_*, no array) and their
- * unit (or NULL). 0 if the name has another type or unit already, or no more keys fit.
+ * A metadata key: its name, the type of its values (KYMO_VALUE_*, also of arrays) and
+ * their unit (or NULL). 0 if the name has another type or unit already, or no more keys
+ * fit.
  */
 KYMO_API uint16_t kymo_mark_key(const char *name, uint32_t value_type, const char *unit);
 

@@ -11,10 +11,13 @@
  *
  *     create -> prepare -> start -> (pause)* -> stop -> flush -> prepare ... destroy
  *
- * create registers what the source will speak of (types, keys, domains, clocks, tracks);
- * the numbers it gets stay valid for the life of the process, in forked children too.
- * Between start and stop the source emits, from any of its threads. Whatever arrives
- * later is refused and counted, never lost in silence.
+ * The host numbers what the tables declare and hands the numbers to create; what turns up
+ * later (devices, tracks, strings, attribute sets, further types) the source registers
+ * itself. Numbers stay valid for the life of the process, in forked children too.
+ *
+ * The source may emit, from any of its threads, from start until the flush after stop
+ * returns. What comes later is refused and counted, never lost in silence. One gate
+ * serves all sources: a source that may be left out tests a flag of its own as well.
  *
  * The hot calls of the host (now, emit, lost) may be made from any thread and from a
  * signal handler; they never block, allocate or change errno. The slow ones may be made
@@ -68,6 +71,27 @@ struct kymo_key_desc {
 	const char *name, *unit, *help;
 };
 
+#define KYMO_DOMAIN_SOURCE  0u /* values are this source's, in this process */
+#define KYMO_DOMAIN_PROCESS 1u /* values mean the same to all sources of the process */
+#define KYMO_DOMAIN_GLOBAL  2u /* and in all processes: collectives */
+
+/*
+ * A correlation domain. Domains of scope PROCESS and GLOBAL are equal where their names
+ * are, those of scope SOURCE where source and name are.
+ */
+struct kymo_domain_desc {
+	uint32_t struct_size;
+	uint32_t scope; /* KYMO_DOMAIN_* */
+	const char *name, *help;
+};
+
+/* A kind of link: what an arrow between two activities means. */
+struct kymo_link_kind_desc {
+	uint32_t struct_size;
+	uint32_t flags;
+	const char *name, *help;
+};
+
 /* A setting of the source: `-t name:option=value`. `fallback` is used where none is set.
  */
 struct kymo_option_desc {
@@ -79,6 +103,7 @@ struct kymo_option_desc {
 #define KYMO_INJECT_SET     1u /* the variable becomes the value */
 #define KYMO_INJECT_PREPEND 2u /* the value goes in front, before the separator */
 #define KYMO_INJECT_APPEND  3u /* the value goes behind, after the separator */
+#define KYMO_INJECT_KEEP    4u /* the variable becomes the value unless it is set */
 
 /*
  * How a vendor's runtime comes to load the plug-in: an environment variable that the
@@ -90,26 +115,26 @@ struct kymo_injection_desc {
 	const char *variable, *separator, *value;
 };
 
-#define KYMO_SOURCE_ABSENT    0u /* never loaded, or no such runtime or device */
-#define KYMO_SOURCE_READY     1u /* could record */
-#define KYMO_SOURCE_PARTLY    2u /* records, but not everything it could */
-#define KYMO_SOURCE_RECORDING 3u
-#define KYMO_SOURCE_BUSY      4u /* another tool holds what it needs */
-#define KYMO_SOURCE_DENIED    5u /* the system refused */
-#define KYMO_SOURCE_FAILED    6u
+#define KYMO_STATE_ABSENT    0u /* never loaded, or no such runtime or device */
+#define KYMO_STATE_READY     1u /* could record */
+#define KYMO_STATE_PARTLY    2u /* records, but not everything it could */
+#define KYMO_STATE_RECORDING 3u
+#define KYMO_STATE_BUSY      4u /* another tool holds what it needs */
+#define KYMO_STATE_DENIED    5u /* the system refused */
+#define KYMO_STATE_FAILED    6u
 
 /* What probe found out: the state, on what, why, and what to do about it. */
 struct kymo_probe {
 	uint32_t struct_size;
-	uint32_t state; /* KYMO_SOURCE_* */
+	uint32_t state; /* KYMO_STATE_* */
 	char what[120], why[240], remedy[240];
 };
 
 /* A session as a source sees it. */
 struct kymo_prepare {
 	uint32_t struct_size;
-	uint32_t epoch;        /* names this session in buffer_give and stopped */
-	const uint16_t *types; /* handles wanted, borrowed until prepare returns */
+	uint32_t epoch;        /* names this session, see buffer_epoch and stopped */
+	const uint16_t *types; /* wanted; never NULL; borrowed until prepare returns */
 	size_t type_count;
 	uint64_t memory_limit; /* bytes the source may hold in buffers of its own */
 	uint64_t start_ns, duration_ns; /* CLOCK_MONOTONIC; 0: not known */
@@ -123,10 +148,21 @@ struct kymo_clock_pair {
 	uint64_t device, host_lo, host_hi;
 };
 
+/* The numbers of what the source's tables declare, in the order of the tables. */
+struct kymo_numbers {
+	uint32_t struct_size;
+	uint32_t reserved0;
+	const uint16_t *types, *keys, *domains, *link_kinds; /* valid for ever */
+};
+
 /*
- * The operations. create, destroy, prepare, start and stop are required; a NULL among
- * the rest means that the source has nothing to do there. deadline_ns is an absolute
- * CLOCK_MONOTONIC time after which the host goes on without the source.
+ * The operations. create, start and stop are required; a NULL among the rest means that
+ * the source has nothing to do there. deadline_ns is an absolute CLOCK_MONOTONIC time
+ * after which the host goes on without the source.
+ *
+ * A failing create, prepare or start leaves the source out: KYMO_ERROR_NOT_FOUND shows as
+ * absent, _BUSY as busy, _PERMISSION as denied, all else as failed, with the error's
+ * message as the reason.
  */
 struct kymo_source_ops {
 	uint32_t struct_size;
@@ -135,10 +171,15 @@ struct kymo_source_ops {
 	/* Can this record here? Runs in a throw-away process, never in a profiled one. */
 	int32_t (*probe)(struct kymo_probe *out, struct kymo_error *error);
 
-	/* `host` is valid until destroy returns; `*source` is what all later calls get.
+	/*
+	 * `self` is valid until destroy returns; `*source` goes to all later calls.
+	 * create, prepare and start may run where the vendor's loader brings the plug-in
+	 * in, under its own lock: they must not call the vendor's interface there.
 	 */
-	int32_t (*create)(const struct kymo_host *table, struct kymo_source_host *host,
-			  void **source, struct kymo_error *error);
+	int32_t (*create)(const struct kymo_host *host, struct kymo_source_host *self,
+			  const struct kymo_numbers *numbers, void **source,
+			  struct kymo_error *error);
+	/* Not called while the process runs: a source lives as long as its process. */
 	void (*destroy)(void *source);
 
 	/* Claim what is needed, with nothing recorded yet. Errors leave the source out.
@@ -146,6 +187,7 @@ struct kymo_source_ops {
 	int32_t (*prepare)(void *source, const struct kymo_prepare *session,
 			   struct kymo_error *error);
 	int32_t (*start)(void *source, struct kymo_error *error);
+	/* The gate stays as it is, for the others: test a flag of your own as well. */
 	int32_t (*pause)(void *source, uint32_t paused);
 
 	/*
@@ -160,13 +202,18 @@ struct kymo_source_ops {
 	int32_t (*sample_clock)(void *source, uint32_t clock,
 				struct kymo_clock_pair *out);
 
-	/* The framework opens and closes a region that launches are to be linked to. */
+	/*
+	 * Somebody opens and closes a region that launches of the calling thread are to
+	 * be linked to. Unlike all others these come from any thread, several at once, at
+	 * any time between start and stop; a pop may come without its push.
+	 */
 	int32_t (*push_correlation)(void *source, uint16_t domain, uint64_t value);
 	int32_t (*pop_correlation)(void *source, uint16_t domain);
 
 	/*
 	 * In a forked child, once, before anything is recorded there. Locks of the parent
-	 * may be held for ever and its threads are gone: start afresh, free nothing.
+	 * may be held for ever, its threads and timers are gone: start afresh, free
+	 * nothing. prepare and start follow, under a new epoch.
 	 */
 	void (*forked)(void *source);
 	/* End of ABI 1.0 */
@@ -181,15 +228,14 @@ struct kymo_source_desc {
 	const char *name, *description;
 	const struct kymo_type_desc *const *types;
 	const struct kymo_key_desc *const *keys;
-	const char *const *domains;
-	const char *const *link_kinds;
+	const struct kymo_domain_desc *const *domains;
+	const struct kymo_link_kind_desc *const *link_kinds;
 	const struct kymo_option_desc *const *options;
 	const struct kymo_injection_desc *const *injections;
 	const struct kymo_source_ops *ops;
 };
 
-/* What the entry returns; static, valid for ever. Several sources and sinks may share it.
- */
+/* What the entry returns; static, valid for ever. It may have several of each. */
 struct kymo_plugin {
 	uint32_t struct_size;
 	uint16_t abi_major, abi_minor; /* KYMO_PLUGIN_ABI_* it was built with */
@@ -200,7 +246,11 @@ struct kymo_plugin {
 
 typedef const struct kymo_plugin *(*kymo_plugin_entry_fn)(void);
 
-/* The one symbol that a plug-in exports for Kymo. It may be called before main. */
+/*
+ * The one symbol that a plug-in exports for Kymo. It may be called before main. A plug-in
+ * that wants its own table takes the table: where libraries are loaded for all to see,
+ * this name may be another one's.
+ */
 #define KYMO_PLUGIN_ENTRY "kymo_plugin_entry_v1"
 KYMO_API const struct kymo_plugin *kymo_plugin_entry_v1(void);
 
@@ -244,6 +294,8 @@ struct kymo_clock_desc {
 	uint32_t flags;
 	uint64_t ticks_num, ticks_den;
 	struct kymo_str name;
+	uint32_t device; /* the one that it belongs to, or 0 */
+	uint32_t reserved0;
 };
 
 struct kymo_counter_desc {
@@ -258,23 +310,19 @@ struct kymo_value {
 	uint16_t type;  /* KYMO_VALUE_*, equal to the key's */
 	uint32_t count; /* elements where the type has KYMO_VALUE_ARRAY, else 0 */
 	union {
-		int64_t i;
-		uint64_t u;
-		double d;
+		int64_t i64;
+		uint64_t u64;
+		double f64;
 		const void *array; /* of int64_t, uint64_t, double or uint64_t numbers */
-	} u;
+	};
 };
-
-#define KYMO_DOMAIN_SOURCE  0u /* values are this source's, in this process */
-#define KYMO_DOMAIN_PROCESS 1u /* values mean the same to all sources of the process */
-#define KYMO_DOMAIN_GLOBAL  2u /* and in all processes: collectives */
 
 /* Why something was not recorded, as a source reports it. */
 #define KYMO_LOST_VENDOR          1u /* the vendor's interface says how many it dropped */
 #define KYMO_LOST_VENDOR_AT_LEAST 2u /* it says that it dropped, not how many */
 #define KYMO_LOST_UNTIMED         3u /* it came without a usable time */
 #define KYMO_LOST_LATE            4u /* it came after the session had ended */
-#define KYMO_LOST_PENDING         5u /* it had not completed when time was up */
+#define KYMO_LOST_PENDING         5u /* not completed in time, and not emitted either */
 
 /* The gate's word; see <kymo/mark.h> for who writes it. */
 #define KYMO_GATE_UNDECIDED 0u
@@ -286,6 +334,9 @@ struct kymo_value {
 #define KYMO_SEVERITY_WARNING 2u
 #define KYMO_SEVERITY_ERROR   3u
 
+typedef void (*kymo_tick_fn)(void *source, uint64_t now);
+typedef void (*kymo_drain_fn)(void *source, uint64_t deadline_ns);
+
 struct kymo_host {
 	uint32_t struct_size;
 	uint16_t abi_major, abi_minor;
@@ -295,7 +346,7 @@ struct kymo_host {
 
 	/* -- Hot -- */
 
-	/* Host ticks: the clock of host tracks. */
+	/* Host ticks: the clock of host tracks, one for the life of the process. */
 	uint64_t (*now)(void);
 
 	/*
@@ -303,11 +354,14 @@ struct kymo_host {
 	 * They are committed in order. KYMO_OK; KYMO_ERROR_STATE when nothing is being
 	 * recorded; KYMO_ERROR_NO_MEMORY when a loss was counted instead.
 	 */
-	int32_t (*emit)(struct kymo_source_host *host, const struct kymo_record *lines,
+	int32_t (*emit)(struct kymo_source_host *self, const union kymo_line *lines,
 			uint32_t line_count);
 
-	/* Counts what the source knows that it did not record. reason: KYMO_LOST_*. */
-	void (*lost)(struct kymo_source_host *host, uint32_t reason, uint64_t count);
+	/*
+	 * Counts what the source knows that it did not record. reason: KYMO_LOST_*. What
+	 * it emits as UNFINISHED or UNTIMED is recorded, and not counted here as well.
+	 */
+	void (*lost)(struct kymo_source_host *self, uint32_t reason, uint64_t count);
 
 	/* -- Slow -- */
 
@@ -322,24 +376,28 @@ struct kymo_host {
 	 * Each gives a number for the described thing, the same one for the same
 	 * description. Strings are copied. The numbers outlive the session.
 	 */
-	int32_t (*type)(struct kymo_source_host *host, const struct kymo_type_desc *desc,
+	int32_t (*type)(struct kymo_source_host *self, const struct kymo_type_desc *desc,
 			uint16_t *out);
-	int32_t (*key)(struct kymo_source_host *host, const struct kymo_key_desc *desc,
+	int32_t (*key)(struct kymo_source_host *self, const struct kymo_key_desc *desc,
 		       uint16_t *out);
-	int32_t (*domain)(struct kymo_source_host *host, const char *name, uint32_t scope,
-			  uint16_t *out);
-	int32_t (*link_kind)(struct kymo_source_host *host, const char *name,
-			     uint16_t *out);
-	int32_t (*clock)(struct kymo_source_host *host,
+	int32_t (*domain)(struct kymo_source_host *self,
+			  const struct kymo_domain_desc *desc, uint16_t *out);
+	int32_t (*link_kind)(struct kymo_source_host *self,
+			     const struct kymo_link_kind_desc *desc, uint16_t *out);
+	int32_t (*clock)(struct kymo_source_host *self,
 			 const struct kymo_clock_desc *desc, uint32_t *out);
-	int32_t (*device)(struct kymo_source_host *host,
+	int32_t (*device)(struct kymo_source_host *self,
 			  const struct kymo_device_desc *desc, uint32_t *out);
-	int32_t (*track)(struct kymo_source_host *host,
+	int32_t (*track)(struct kymo_source_host *self,
 			 const struct kymo_track_desc *desc, uint32_t *out);
-	/* The track of a host thread by its kernel id (gettid); 0: the calling one. */
-	int32_t (*thread_track)(struct kymo_source_host *host, uint64_t tid,
-				uint32_t *out);
-	int32_t (*counter_group)(struct kymo_source_host *host, uint32_t track,
+	/*
+	 * The track of a host thread by its kernel id (gettid; 0: the calling one), for
+	 * records whose times are readings of `clock` (0: host ticks). Tracks of one
+	 * thread are one row of the timeline, whatever their clocks.
+	 */
+	int32_t (*thread_track)(struct kymo_source_host *self, uint64_t tid,
+				uint32_t clock, uint32_t *out);
+	int32_t (*counter_group)(struct kymo_source_host *self, uint32_t track,
 				 struct kymo_str name,
 				 const struct kymo_counter_desc *const *counters,
 				 size_t count, uint32_t *out);
@@ -348,57 +406,116 @@ struct kymo_host {
 	 * These never fail: when the dictionary is full they give the number that stands
 	 * for "not kept", and the loss is counted.
 	 */
-	uint32_t (*string)(struct kymo_source_host *host, struct kymo_str text);
-	uint32_t (*code)(struct kymo_source_host *host, const void *address);
-	uint32_t (*attributes)(struct kymo_source_host *host,
+	uint32_t (*string)(struct kymo_source_host *self, struct kymo_str text);
+	uint32_t (*code)(struct kymo_source_host *self, const void *address);
+	uint32_t (*attributes)(struct kymo_source_host *self,
 			       const struct kymo_value *values, size_t count);
 
 	/* A bound between a device clock and host ticks. Give many; the best are used. */
-	void (*anchor)(struct kymo_source_host *host, uint32_t clock,
+	void (*anchor)(struct kymo_source_host *self, uint32_t clock,
 		       const struct kymo_clock_pair *pair);
 
 	/*
-	 * A fixed pool for buffers that a vendor fills. take gives NULL when all are in
-	 * use (then tell the vendor so); give refuses what is not a taken buffer, and a
-	 * buffer of another session's epoch is freed but counted late.
+	 * A fixed pool for buffers that a vendor fills, 64-byte aligned, mapped for ever.
+	 * take gives NULL when all are in use (then tell the vendor so). epoch tells the
+	 * session under which a buffer was taken: what is in one of another session is
+	 * late, and the source counts it so. epoch and give refuse what is no taken
+	 * buffer with KYMO_ERROR_INVALID. In a forked child all are free again.
 	 */
-	void *(*buffer_take)(struct kymo_source_host *host, size_t size);
-	int32_t (*buffer_give)(struct kymo_source_host *host, void *buffer,
-			       uint32_t epoch);
+	void *(*buffer_take)(struct kymo_source_host *self, size_t size);
+	int32_t (*buffer_epoch)(struct kymo_source_host *self, const void *buffer,
+				uint32_t *epoch);
+	int32_t (*buffer_give)(struct kymo_source_host *self, void *buffer);
 
 	/* The source's state with the reason and what to do, for people. */
-	void (*state)(struct kymo_source_host *host, uint32_t state,
+	void (*state)(struct kymo_source_host *self, uint32_t state,
 		      struct kymo_str reason, struct kymo_str remedy);
 	/* The answer to a stop that said KYMO_AGAIN. */
-	void (*stopped)(struct kymo_source_host *host, uint32_t epoch);
-	/* One key with its value, of the whole trace. */
-	int32_t (*metadata)(struct kymo_source_host *host,
+	void (*stopped)(struct kymo_source_host *self, uint32_t epoch);
+	/*
+	 * One key with its value, of this process; the last one holds, also if it came
+	 * before the session. INT64 "rank" and "world_size" identify the process.
+	 */
+	int32_t (*metadata)(struct kymo_source_host *self,
 			    const struct kymo_value *value);
-	/* The text set for an option, or its fallback; borrowed until destroy. */
-	int32_t (*option)(struct kymo_source_host *host, const char *name,
+	/* The text set for an option, or its fallback; borrowed until the next prepare.
+	 */
+	int32_t (*option)(struct kymo_source_host *self, const char *name,
 			  struct kymo_str *out);
-	/* Calls tick every period, from the one thread that serves all timers. 0 stops.
+	/*
+	 * Calls tick every period, between start and stop, from the one thread that
+	 * serves all timers; `now` is host ticks. One per source; a period of 0 ends it,
+	 * and no tick runs when that has returned (so hold no lock then that the tick
+	 * takes; the tick itself may end it). A tick overlaps no operation of the source.
 	 */
-	int32_t (*timer)(struct kymo_source_host *host, uint64_t period_ns,
-			 void (*tick)(void *source, uint64_t now), void *source);
-	/* Calls drain once when the program exits normally; it must respect the deadline.
+	int32_t (*timer)(struct kymo_source_host *self, uint64_t period_ns,
+			 kymo_tick_fn tick, void *source);
+	/*
+	 * Calls drain once when the program exits normally while something is recorded;
+	 * it must respect the deadline, which is one for all. The place among the exit
+	 * handlers of others is that of this call: they run last registered first. So a
+	 * drain that waits for the vendor must be registered after the vendor's driver
+	 * has registered its own handlers, or it finds the driver gone. May be called
+	 * several times. A forked child has only the drains that were registered in
+	 * itself.
 	 */
-	int32_t (*at_exit)(struct kymo_source_host *host,
-			   void (*drain)(void *source, uint64_t deadline_ns),
+	int32_t (*at_exit)(struct kymo_source_host *self, kymo_drain_fn drain,
 			   void *source);
-	void (*log)(struct kymo_source_host *host, uint32_t severity,
+	void (*log)(struct kymo_source_host *self, uint32_t severity,
 		    struct kymo_str text);
+
+	/*
+	 * Opens and closes a region of the calling thread, for all recording sources: the
+	 * operations of that name are called on it, with no lock held.
+	 */
+	void (*push_correlation)(struct kymo_source_host *self, uint16_t domain,
+				 uint64_t value);
+	void (*pop_correlation)(struct kymo_source_host *self, uint16_t domain);
 	/* End of ABI 1.0 */
 };
 
-/* The whole of a point that is off: one load, one predicted branch. */
+/*
+ * The whole of a point that is off: one load, one predicted branch. Not for points in
+ * signal handlers, which must not decide: those read the gate.
+ */
 static inline int kymo_host_is_on(const struct kymo_host *host)
 {
-	uint32_t gate = *(const volatile uint32_t *)host->gate;
+	uint32_t gate = __atomic_load_n(host->gate, __ATOMIC_RELAXED);
 
 	if (gate == KYMO_GATE_UNDECIDED)
 		gate = host->decide();
 	return gate == KYMO_GATE_ON;
+}
+
+/* What a DOUBLE value is in a record: a cast would ruin it. */
+static inline uint64_t kymo_double_bits(double value)
+{
+	union {
+		double f64;
+		uint64_t u64;
+	} bits;
+
+	bits.f64 = value;
+	return bits.u64;
+}
+
+/* A C string as text; NULL is none. */
+static inline struct kymo_str kymo_text(const char *text)
+{
+	struct kymo_str str = {text, 0};
+
+	while (text && text[str.size])
+		str.size++;
+	return str;
+}
+
+/* Does the session want this type? */
+static inline int kymo_prepare_wants(const struct kymo_prepare *session, uint16_t type)
+{
+	for (size_t i = 0; i < session->type_count; i++)
+		if (session->types[i] == type)
+			return 1;
+	return 0;
 }
 
 /* ---- For injected plug-ins: the only call in the other direction ---- */

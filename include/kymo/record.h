@@ -44,6 +44,7 @@
 #define KYMO_RECORD_HOST_CLOCK  0x0010u /* host ticks whatever the track's clock */
 #define KYMO_RECORD_ERROR       0x0020u /* the activity itself failed */
 #define KYMO_RECORD_END_BY_RULE 0x0040u /* the end was made up by a stated rule */
+#define KYMO_RECORD_NAME_CODE   0x0080u /* `name` is a code address's number */
 
 /*
  * What the 64 bits of a value hold. The type belongs to the key, not to the record.
@@ -60,7 +61,10 @@
 
 KYMO_BEGIN_DECLS
 
-/* SPAN, INSTANT, OPEN and GAP: what happened, where, when, to what it belongs. */
+/*
+ * SPAN, INSTANT, OPEN and GAP: what happened, where, when, to what it belongs. A SPAN
+ * completes the OPEN of equal track, type and begin.
+ */
 struct kymo_record {
 	uint8_t kind, lines;
 	uint16_t flags;
@@ -87,7 +91,10 @@ struct kymo_record_counter {
 	uint64_t value[4]; /* the rest in VALUES lines */
 };
 
-/* LINK: an arrow between the activities that carry `from` and `to`. */
+/*
+ * LINK: an arrow between the activities that carry `from` and `to`: of each the one that
+ * is no TARGET, if there is one.
+ */
 struct kymo_record_link {
 	uint8_t kind, lines;
 	uint16_t flags;
@@ -118,7 +125,11 @@ struct kymo_record_values {
 	uint64_t value[7];
 };
 
-/* BYTES: a piece of one value; equal keys of following lines are its further pieces. */
+/*
+ * BYTES: a piece of one value; equal keys of following lines are its further pieces. Of
+ * an ARRAY key: the elements. Of a STRING key: the text itself, for what does not repeat.
+ * Key 0: the record's name, for the same reason.
+ */
 struct kymo_record_bytes {
 	uint8_t kind, used; /* bytes in this line, 1 to 56 */
 	uint16_t key;
@@ -138,6 +149,17 @@ struct kymo_record_lease {
 	uint64_t reserved[4];
 };
 
+/* Any line: what an array of lines is declared as. */
+union kymo_line {
+	struct kymo_record record;
+	struct kymo_record_counter counter;
+	struct kymo_record_link link;
+	struct kymo_record_more more;
+	struct kymo_record_values values;
+	struct kymo_record_bytes bytes;
+};
+
+KYMO_STATIC_ASSERT(sizeof(union kymo_line) == KYMO_LINE_SIZE);
 KYMO_STATIC_ASSERT(sizeof(struct kymo_record) == KYMO_LINE_SIZE);
 KYMO_STATIC_ASSERT(offsetof(struct kymo_record, track) == 4);
 KYMO_STATIC_ASSERT(offsetof(struct kymo_record, type) == 8);

@@ -6,6 +6,8 @@
  *     kymo_session_create(&session, &options, &error);
  *     kymo_session_start(session, &error);
  *     ...                                     marks and sources record
+ *     kymo_session_pause(session, &error);    what is not of interest
+ *     kymo_session_resume(session, &error);
  *     kymo_session_stop(session, &error);     cuts, converts nothing
  *     kymo_session_save(session, "trace.json.gz", 0, &summary, &error);
  *     kymo_session_destroy(session);
@@ -23,7 +25,10 @@ KYMO_BEGIN_DECLS
 
 struct kymo_session; /* opaque */
 
-#define KYMO_OVERFLOW_DROP 1u /* a full capture refuses what is new, and counts it */
+/* What becomes of new records when the capture's memory is full. */
+#define KYMO_OVERFLOW_DROP      1u /* they are refused and counted */
+#define KYMO_OVERFLOW_OVERWRITE 2u /* the oldest are overwritten and counted */
+#define KYMO_OVERFLOW_STREAM    3u /* a recorder takes them to a file; see control.h */
 
 /*
  * Zero a member to have its default; set struct_size. Members that this library does not
@@ -31,7 +36,7 @@ struct kymo_session; /* opaque */
  */
 struct kymo_session_options {
 	uint32_t struct_size;
-	uint32_t overflow;    /* KYMO_OVERFLOW_*; default DROP */
+	uint32_t overflow;    /* KYMO_OVERFLOW_DROP (default) or _OVERWRITE */
 	uint64_t buffer_size; /* bytes of the capture; default 64 MiB */
 	/* Absolute paths of source plug-ins, or names of installed ones; ends with NULL.
 	 */
@@ -72,6 +77,16 @@ KYMO_API int32_t kymo_session_prepare(struct kymo_session *session,
 				      struct kymo_error *error);
 KYMO_API int32_t kymo_session_start(struct kymo_session *session,
 				    struct kymo_error *error);
+
+/*
+ * Between pause and resume nothing is recorded, at the cost of nothing where points look
+ * at the gate. The trace has a gap there that says so; what a source hands in all the
+ * same is counted as filtered.
+ */
+KYMO_API int32_t kymo_session_pause(struct kymo_session *session,
+				    struct kymo_error *error);
+KYMO_API int32_t kymo_session_resume(struct kymo_session *session,
+				     struct kymo_error *error);
 
 /* Stops the sources, closes the gate and cuts. What was recorded waits to be saved. */
 KYMO_API int32_t kymo_session_stop(struct kymo_session *session,

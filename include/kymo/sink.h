@@ -11,7 +11,8 @@
  * Everything handed to a sink is finished: times are nanoseconds of CLOCK_MONOTONIC on
  * one timeline, names are resolved, links are joined, spans of a track are nested or
  * disjoint. Events come in order of begin, longer ones first. All pointers are borrowed:
- * header and tracks until close, events until batch returns.
+ * events until batch returns; header, tracks and all that they point to until end or
+ * abort returns, so close must not look at them.
  */
 #ifndef KYMO_SINK_H
 #define KYMO_SINK_H
@@ -21,21 +22,21 @@
 
 KYMO_BEGIN_DECLS
 
-/* A metadata value, resolved. TIME values are timeline nanoseconds in `u.i`. */
+/* Frozen. A metadata value, resolved. TIME values are timeline nanoseconds in `i64`. */
 struct kymo_trace_value {
 	struct kymo_str key, unit;
-	uint32_t type;  /* KYMO_VALUE_*; STRING and CODE are text in `u.text` */
+	uint32_t type;  /* KYMO_VALUE_*; STRING and CODE are `text` */
 	uint32_t count; /* elements where the type has KYMO_VALUE_ARRAY, else 0 */
 	union {
-		int64_t i;
-		uint64_t u;
-		double d;
+		int64_t i64;
+		uint64_t u64;
+		double f64;
 		struct kymo_str text;
-		const int64_t *i_array;
-		const uint64_t *u_array;
-		const double *d_array;
+		const int64_t *i64_array;
+		const uint64_t *u64_array;
+		const double *f64_array;
 		const struct kymo_str *text_array;
-	} u;
+	};
 };
 
 /* One program that took part. Its threads' and devices' tracks point here. */
@@ -72,6 +73,7 @@ struct kymo_trace_track {
 	const struct kymo_trace_process *process;
 	const struct kymo_trace_device *device; /* NULL: the host */
 	struct kymo_str name;
+	const struct kymo_trace_track *base; /* lane 0 of the same; itself for that one */
 };
 
 struct kymo_trace_type {
@@ -92,8 +94,10 @@ struct kymo_trace_type {
 #define KYMO_EVENT_TRACK   6u /* announces `track`, before anything is on it */
 
 struct kymo_trace_event {
+	uint32_t struct_size;
 	uint32_t kind;  /* KYMO_EVENT_* */
 	uint32_t flags; /* KYMO_RECORD_* */
+	uint32_t reserved0;
 	const struct kymo_trace_track *track;
 	const struct kymo_trace_type *type; /* NULL for ARROW and TRACK */
 	struct kymo_str name;               /* of an ARROW: its link kind ("ac2g") */
@@ -110,20 +114,23 @@ struct kymo_trace_event {
 	const struct kymo_trace_value *values;
 	size_t value_count;
 
-	/* ARROW: fresh id from 1; from (track, name's begin) to (track, begin_ns). */
+	/* ARROW: fresh id from 1; from (from_track, from_ns) to (track, begin_ns). */
 	uint64_t arrow_id;
 	const struct kymo_trace_track *from_track;
-	int64_t from_ns;
+	int64_t from_ns; /* where what it comes from begins: the launch */
 };
 
 /* A source's fate in one process. */
 struct kymo_trace_source {
 	uint32_t struct_size;
-	uint32_t state;                           /* KYMO_SOURCE_* */
+	uint32_t state;                           /* KYMO_STATE_* */
 	const struct kymo_trace_process *process; /* NULL: of the whole recording */
 	struct kymo_str name, reason, remedy;
-	uint64_t written; /* activities of this source in the trace */
+	uint64_t written; /* records of this source; a span told twice has two */
 	uint64_t lost;    /* reported by the vendor or refused */
+	uint64_t events;  /* activities: what is drawn of this source, and the untimed */
+	uint64_t late;    /* those of `lost` that the host refused */
+	uint64_t overwritten; /* records that newer ones took the place of */
 };
 
 struct kymo_trace_clock {
@@ -151,13 +158,14 @@ struct kymo_trace_header {
 };
 
 /*
- * What was offered, written and lost, in activities:
+ * What was offered, written and lost, in records:
  *
  *     offered  = filtered + accepted
  *     accepted = written + full + too_big + nested + overwritten + late
  *              + out_of_window + cut
  *
- * The rest are counts of their own: untimed ones are written but not drawn.
+ * The rest are counts of their own: untimed ones are written but not drawn, begins are
+ * written and shown as part of the span that completed them.
  */
 struct kymo_trace_ledger {
 	uint32_t struct_size;
@@ -169,6 +177,7 @@ struct kymo_trace_ledger {
 	uint64_t arrows, arrows_backward, arrows_no_launch, arrows_untimed;
 	uint64_t spans, instants, counters, kernels, copies;
 	uint64_t cold_chunks, quarantined_chunks;
+	uint64_t begins; /* OPEN records that a SPAN completed */
 };
 
 /* Everything that is known only at the end. */
@@ -205,8 +214,8 @@ struct kymo_sink_ops {
 			void **sink, struct kymo_error *error);
 	int32_t (*begin)(void *sink, const struct kymo_trace_header *header,
 			 struct kymo_error *error);
-	int32_t (*batch)(void *sink, const struct kymo_trace_event *events, size_t count,
-			 struct kymo_error *error);
+	int32_t (*batch)(void *sink, const struct kymo_trace_event *const *events,
+			 size_t count, struct kymo_error *error);
 	/* Everything is checked, flushed and in place when this returns KYMO_OK. */
 	int32_t (*end)(void *sink, const struct kymo_trace_end *end,
 		       struct kymo_sink_result *result, struct kymo_error *error);

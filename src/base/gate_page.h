@@ -12,11 +12,12 @@
 #include <kymo/mark.h>
 
 struct ky_capture;
+struct ky_source_counts;
 
 struct ky_gate_page {
 	uint32_t word;  /* KYMO_GATE_*; what kymo_gate[0] is */
 	uint32_t epoch; /* of what is recorded, new for each; 0 unless the word is ON */
-	uint32_t ticks; /* KY_TICKS_* of the capture */
+	uint32_t ticks; /* KY_TICKS_* of the capture; relaxed loads */
 	uint32_t decide_owner; /* tid of the thread that decides */
 
 	uint32_t decide_lock;        /* one thread decides */
@@ -25,9 +26,13 @@ struct ky_gate_page {
 	uint32_t source_lock;        /* the list of sources and their life cycle */
 	uint32_t session_lock;       /* the program's own session */
 	uint32_t dictionary_adopted; /* its index and mirror are this process's own */
-	uint32_t reserved1[2];
+	uint32_t is_protected;       /* the kernel was asked to wipe it in children */
+	uint32_t paused_epoch;       /* what `epoch` is while it goes on, or 0 */
 
 	struct ky_capture *capture; /* what is recorded into, or NULL */
+	/* Where sources count losses: of that, or, when it is over, still there; or NULL.
+	 */
+	struct ky_source_counts *counts;
 };
 
 /* The page of this process. */
@@ -35,6 +40,12 @@ static inline struct ky_gate_page *ky_gate(void)
 {
 	return (struct ky_gate_page *)(void *)(uintptr_t)&kymo_gate[0];
 }
+
+/*
+ * Asks the kernel to wipe the page in children, once; 0 or an errno. Every lock on the
+ * page does so before it is taken, since a child might be forked while it is held.
+ */
+int ky_gate_protect(void);
 
 static inline uint32_t ky_gate_word(void)
 {

@@ -10,11 +10,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/gate_page.h"
+
 void ky_lock(uint32_t *word)
 {
 	uint32_t seen = 0;
 	int kept = errno;
 
+	ky_gate_protect();
 	if (__atomic_compare_exchange_n(word, &seen, 1, 0, __ATOMIC_ACQUIRE,
 					__ATOMIC_RELAXED))
 		return;

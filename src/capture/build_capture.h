@@ -35,6 +35,7 @@ struct build {
 	size_t anchor_count;
 	struct ky_writer_slot writers[8];
 	size_t writer_count;
+	struct ky_source_counts sources[8];
 	struct kymo_record lines[KY_CHUNK_LINES];
 	uint32_t line_count;
 	uint64_t sequence;
@@ -95,6 +96,7 @@ static inline void build_capture(struct build *build, uint64_t number)
 					   .command_line = "program\0-x\0"};
 	build->dictionary.size = 0;
 	memset(build->entry_count, 0, sizeof(build->entry_count));
+	memset(build->sources, 0, sizeof(build->sources));
 	build->anchor_count = build->writer_count = build->line_count = 0;
 }
 
@@ -308,6 +310,7 @@ static inline void build_finish(struct build *build, uint64_t end_ns)
 		    build->anchor_count * sizeof(build->anchors[0]));
 	build_block(build, KY_BLOCK_WRITERS, 0, build->writers,
 		    build->writer_count * sizeof(build->writers[0]));
+	build_block(build, KY_BLOCK_SOURCES, 0, build->sources, sizeof(build->sources));
 	build_block(build, KY_BLOCK_CAPTURE, 0, &build->header, sizeof(build->header));
 	if (end_ns > 0)
 		build_block(build, KY_BLOCK_END, 0, &end, sizeof(end));

@@ -47,12 +47,15 @@ static void find_parts(struct ky_capture *out)
 
 	out->anchors = (struct ky_anchor *)(void *)(base + header->anchors_offset);
 	out->slots = (struct ky_writer_slot *)(void *)(base + header->writers_offset);
+	out->sources = (struct ky_source_counts *)(void *)(base + header->sources_offset);
 	out->states = (uint32_t *)(void *)(base + header->states_offset);
+	out->order = (uint64_t *)(void *)(base + header->order_offset);
 	out->dictionary = base + header->dictionary_offset;
 	out->chunks = base + header->chunks_offset;
 	out->dictionary_size = header->dictionary_size;
 	out->anchor_capacity = header->anchor_capacity;
 	out->writer_capacity = header->writer_capacity;
+	out->source_capacity = header->source_capacity;
 	out->chunk_count = header->chunk_count;
 }
 
@@ -74,6 +77,7 @@ static void format(const struct ky_capture_setup *setup, void *memory, size_t si
 	header->total_size = size;
 	header->anchor_capacity = KY_ANCHOR_MAX;
 	header->writer_capacity = KY_WRITER_MAX;
+	header->source_capacity = KY_SOURCE_MAX;
 	header->chunk_size = KY_CHUNK_SIZE;
 	header->dictionary_size = dictionary;
 
@@ -81,8 +85,12 @@ static void format(const struct ky_capture_setup *setup, void *memory, size_t si
 	offset += round_up(KY_ANCHOR_MAX * sizeof(struct ky_anchor), PAGE);
 	header->writers_offset = offset;
 	offset += round_up(KY_WRITER_MAX * sizeof(struct ky_writer_slot), PAGE);
+	header->sources_offset = offset;
+	offset += round_up(KY_SOURCE_MAX * sizeof(struct ky_source_counts), PAGE);
 	header->states_offset = offset;
 	offset += round_up(size / KY_CHUNK_SIZE * sizeof(uint32_t), PAGE);
+	header->order_offset = offset;
+	offset += round_up(size / KY_CHUNK_SIZE * sizeof(uint64_t), PAGE);
 	header->dictionary_offset = offset;
 	offset = round_up(offset + dictionary, KY_CHUNK_SIZE);
 	header->chunks_offset = offset;
@@ -176,6 +184,7 @@ static int layout_is_valid(const struct ky_capture_header *header, uint64_t tota
 {
 	return header->total_size == total && header->chunk_size == KY_CHUNK_SIZE &&
 	       header->anchor_capacity > 0 && header->writer_capacity > 0 &&
+	       header->source_capacity > 0 &&
 	       is_inside(header->anchors_offset,
 			 (uint64_t)header->anchor_capacity * sizeof(struct ky_anchor),
 			 PAGE, total) &&
@@ -183,8 +192,14 @@ static int layout_is_valid(const struct ky_capture_header *header, uint64_t tota
 			 (uint64_t)header->writer_capacity *
 				 sizeof(struct ky_writer_slot),
 			 PAGE, total) &&
+	       is_inside(header->sources_offset,
+			 (uint64_t)header->source_capacity *
+				 sizeof(struct ky_source_counts),
+			 PAGE, total) &&
 	       is_inside(header->states_offset,
 			 (uint64_t)header->chunk_count * sizeof(uint32_t), PAGE, total) &&
+	       is_inside(header->order_offset,
+			 (uint64_t)header->chunk_count * sizeof(uint64_t), PAGE, total) &&
 	       is_inside(header->dictionary_offset, header->dictionary_size, PAGE,
 			 total) &&
 	       is_inside(header->chunks_offset,
@@ -275,6 +290,8 @@ void ky_capture_identify(struct ky_capture *capture)
 	header->attach_ticks = ky_ticks_of(header->ticks);
 	header->attach_monotonic_ns = (int64_t)ky_monotonic_ns();
 	header->attach_realtime_ns = (int64_t)ky_realtime_ns();
+	/* One at the begin: what ends this capture early may leave it no other. */
+	ky_capture_host_anchor(capture);
 	__atomic_store_n(&header->state, KY_CAPTURE_RECORDING, __ATOMIC_RELEASE);
 }
 

@@ -19,19 +19,24 @@ struct ky_capture {
 	size_t size;
 	struct ky_anchor *anchors;
 	struct ky_writer_slot *slots;
+	struct ky_source_counts *sources;
 	uint32_t *states; /* of chunks */
+	uint64_t
+		*order; /* of chunks: the sequence of each, so that the oldest is found */
 	uint8_t *dictionary;
 	uint8_t *chunks;
 	/* Copies of what must not change under us. */
 	size_t dictionary_size;
-	uint32_t anchor_capacity, writer_capacity, chunk_count;
+	uint32_t anchor_capacity, writer_capacity, source_capacity, chunk_count;
 	/* The pool's own: program side only, under pool_lock. */
 	uint32_t next_chunk;    /* where the search for a free chunk goes on */
 	uint32_t partial_count; /* chunks given on with room left */
 	uint32_t free_slot;     /* index + 1 of a slot given back, 0: none */
 	uint32_t quarantined;   /* chunks whose writer was still inside at the cut */
-	uint64_t empty_at;  /* chunks_freed + 1 when no chunk was left; 0: not empty */
-	uint64_t anchor_ns; /* when host ticks were last anchored */
+	uint64_t empty_at;     /* chunks_freed + 1 when no chunk was left; 0: not empty */
+	uint64_t freed_before; /* chunks_freed when the last search began */
+	uint64_t in_vain_ns;   /* when idle threads were looked for last in vain */
+	uint64_t anchor_ns;    /* when host ticks were last anchored */
 };
 
 struct ky_capture_setup {
@@ -66,6 +71,12 @@ uint32_t ky_capture_warm(struct ky_capture *capture, uint32_t ahead);
 static inline uint8_t *ky_capture_chunk(const struct ky_capture *capture, uint32_t index)
 {
 	return capture->chunks + (size_t)index * KY_CHUNK_SIZE;
+}
+
+static inline struct ky_chunk_header *
+ky_capture_chunk_header(const struct ky_capture *capture, uint32_t index)
+{
+	return (struct ky_chunk_header *)(void *)ky_capture_chunk(capture, index);
 }
 
 /* Adds a bound to the ring; program or recorder side, any thread. */

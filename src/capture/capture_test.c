@@ -169,6 +169,10 @@ static void the_program_says_who_it_is(void **state)
 	assert_true(strlen(made.header->boot_id) == 36);
 	assert_true(strlen(made.header->command_line) > 0);
 	assert_int_equal(made.header->state, KY_CAPTURE_RECORDING);
+	/* A program that is killed early has one anchor from its begin on. */
+	assert_int_equal(made.header->anchor_tail, 1);
+	assert_int_equal(made.anchors[0].clock, 0);
+	assert_true(made.anchors[0].device >= made.header->attach_ticks);
 	ky_capture_unmap(&made);
 }
 

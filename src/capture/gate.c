@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -63,7 +62,7 @@ int32_t ky_gate_open(struct ky_capture *capture)
 {
 	struct ky_gate_page *page = ky_gate();
 
-	if (madvise(kymo_gate, KYMO_GATE_SIZE, MADV_WIPEONFORK) != 0)
+	if (ky_gate_protect() != 0)
 		return KYMO_ERROR_UNSUPPORTED;
 	/* What the cut relies on; without it the cut falls back to waiting. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
@@ -73,11 +72,42 @@ int32_t ky_gate_open(struct ky_capture *capture)
 	if (++last_epoch == 0)
 		last_epoch = 1;
 	__atomic_store_n(&page->capture, capture, __ATOMIC_RELEASE);
-	page->ticks = capture->header->ticks;
+	__atomic_store_n(&page->counts, capture->sources, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->ticks, capture->header->ticks, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->epoch, last_epoch, __ATOMIC_RELEASE);
 	ky_unlock(&page->pool_lock);
 	set_word(KYMO_GATE_ON);
 	return KYMO_OK;
+}
+
+void ky_gate_pause(void)
+{
+	struct ky_gate_page *page = ky_gate();
+
+	set_word(KYMO_GATE_OFF);
+	ky_lock(&page->pool_lock);
+	__atomic_store_n(&page->paused_epoch, page->epoch, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->epoch, 0, __ATOMIC_RELEASE);
+	ky_unlock(&page->pool_lock);
+}
+
+void ky_gate_resume(void)
+{
+	struct ky_gate_page *page = ky_gate();
+
+	ky_lock(&page->pool_lock);
+	__atomic_store_n(&page->epoch, page->paused_epoch, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->paused_epoch, 0, __ATOMIC_RELEASE);
+	ky_unlock(&page->pool_lock);
+	set_word(KYMO_GATE_ON);
+}
+
+void ky_gate_forget(const struct ky_capture *capture)
+{
+	struct ky_source_counts *counts = capture->sources;
+
+	__atomic_compare_exchange_n(&ky_gate()->counts, &counts, NULL, 0,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 void ky_gate_close(void)

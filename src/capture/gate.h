@@ -27,6 +27,23 @@ int32_t ky_gate_open(struct ky_capture *capture);
 void ky_gate_close(void);
 
 /*
+ * Nothing is recorded between the two, and the epoch stays what it was: leases are gone
+ * on with.
+ */
+void ky_gate_pause(void);
+void ky_gate_resume(void);
+static inline int ky_gate_is_paused(void)
+{
+	return __atomic_load_n(&ky_gate()->paused_epoch, __ATOMIC_RELAXED) != 0;
+}
+
+/*
+ * After the recording sources still count in the capture what comes late. Before its
+ * memory goes: no more of that.
+ */
+void ky_gate_forget(const struct ky_capture *capture);
+
+/*
  * Implemented by the agent (control/agent.c), called once per process by ky_gate_decide
  * with decide_lock held: opens the gate or leaves it alone.
  */

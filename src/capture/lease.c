@@ -8,40 +8,35 @@
  * that was stopped between two instructions for a whole session still finds its own: it
  * sees that its epoch is over and takes a new lease. When a thread ends, a pthread key's
  * destructor gives its chunk on to the next thread, which writes behind it under a LEASE
- * line of its own.
+ * line of its own. A thread that is idle may lose its lease to others (revoke.c).
  *
  * Not handled: threads that end by a bare exit system call keep their lease to the end.
  */
 #include "capture/lease.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "capture/pool.h"
+#include "capture/writers.h"
 #include "record/dictionary.h"
 
 #define WRITERS_MAX      65536u    /* threads alive at one moment, over all sessions */
 #define ANCHOR_PERIOD_NS 10000000u /* of host ticks, at chunk switches */
-#define CUT_WAIT_NS      10000000u
-#define CUT_STEP_NS      50000
+#define TRY_AGAIN        1024u     /* losses after which a full pool is looked at again */
 
 __thread struct ky_writer *ky_writer_self __attribute__((tls_model("initial-exec")));
 
-/* The writers of this process, and the key whose destructor gives them back. */
-static struct {
-	struct ky_writer *all;
-	uint32_t used;
-	uint32_t free; /* index + 1 of the first one given back */
-	pthread_key_t key;
-	uint32_t has_key;
-} writers;
+struct ky_writers ky_writers;
+
+static pthread_key_t key; /* whose destructor gives writers back */
+static uint32_t has_key;
 
 static struct ky_capture *current_capture(void)
 {
@@ -53,161 +48,17 @@ static uint32_t current_epoch(void)
 	return __atomic_load_n(&ky_gate()->epoch, __ATOMIC_ACQUIRE);
 }
 
+static uint32_t epoch_of(const struct ky_writer *writer)
+{
+	return __atomic_load_n(&writer->epoch, __ATOMIC_RELAXED);
+}
+
 static void count(uint64_t *counter)
 {
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* ---- Chunks; all with pool_lock held ---- */
-
-static uint32_t *state_of(struct ky_capture *capture, uint32_t index)
-{
-	return &capture->states[index];
-}
-
-static int take_chunk_in_state(struct ky_capture *capture, uint32_t index, uint32_t state)
-{
-	return __atomic_compare_exchange_n(state_of(capture, index), &state,
-					   KY_CHUNK_LEASED, 0, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
-}
-
-static struct ky_chunk_header *chunk_header(struct ky_capture *capture, uint32_t index)
-{
-	return (struct ky_chunk_header *)(void *)ky_capture_chunk(capture, index);
-}
-
-/* A chunk given on with room for `lines`; index + 1, or 0. */
-static uint32_t take_partial(struct ky_capture *capture, uint32_t lines)
-{
-	uint32_t left = capture->partial_count;
-
-	for (uint32_t i = 0; left > 0 && i < capture->chunk_count; i++) {
-		if (*state_of(capture, i) != KY_CHUNK_PARTIAL)
-			continue;
-		left--;
-		if (KY_CHUNK_LINES - chunk_header(capture, i)->head < lines)
-			continue;
-		if (take_chunk_in_state(capture, i, KY_CHUNK_PARTIAL)) {
-			capture->partial_count--;
-			return i + 1;
-		}
-	}
-	return 0;
-}
-
-/* The next chunk in that state, going round; index + 1, or 0. */
-static uint32_t take_in_state(struct ky_capture *capture, uint32_t state)
-{
-	for (uint32_t n = 0; n < capture->chunk_count; n++) {
-		uint32_t i = capture->next_chunk + n;
-
-		if (i >= capture->chunk_count)
-			i -= capture->chunk_count;
-		if (__atomic_load_n(state_of(capture, i), __ATOMIC_RELAXED) == state &&
-		    take_chunk_in_state(capture, i, state)) {
-			capture->next_chunk = i + 1 == capture->chunk_count ? 0 : i + 1;
-			return i + 1;
-		}
-	}
-	return 0;
-}
-
-/* Prepares a fresh chunk's header and makes this process's page tables know it. */
-static void begin_chunk(struct ky_capture *capture, uint32_t index)
-{
-	struct ky_chunk_header *header = chunk_header(capture, index);
-
-#ifdef MADV_POPULATE_WRITE
-	madvise(header, KY_CHUNK_SIZE,
-		MADV_POPULATE_WRITE); /* no fault while recording */
-#endif
-	memset(header, 0, sizeof(*header));
-	header->magic = KY_CHUNK_MAGIC;
-	header->index = index;
-}
-
-/* Index + 1 of a chunk with room for `lines`, LEASED now; 0 and remembered if none. */
-static uint32_t take_chunk(struct ky_capture *capture, uint32_t lines)
-{
-	uint64_t freed =
-		__atomic_load_n(&capture->header->chunks_freed, __ATOMIC_ACQUIRE);
-	uint32_t chunk;
-
-	chunk = take_partial(capture, lines);
-	if (chunk)
-		return chunk;
-	chunk = take_in_state(capture, KY_CHUNK_FREE);
-	if (!chunk) {
-		chunk = take_in_state(capture, KY_CHUNK_COLD);
-		if (chunk)
-			count(&capture->header->cold_chunks);
-	}
-	if (chunk)
-		begin_chunk(capture, chunk - 1);
-	else
-		__atomic_store_n(&capture->empty_at, freed + 1, __ATOMIC_RELAXED);
-	return chunk;
-}
-
-static void give_chunk(struct ky_capture *capture, struct ky_writer *writer)
-{
-	uint32_t state = KY_CHUNK_SEALED;
-
-	if (!writer->chunk)
-		return;
-	/* A lease line and one record: less is not worth being given on. */
-	if (writer->limit - writer->cursor >= 2) {
-		state = KY_CHUNK_PARTIAL;
-		capture->partial_count++;
-	}
-	__atomic_store_n(state_of(capture, writer->chunk - 1), state, __ATOMIC_RELEASE);
-	writer->chunk = 0;
-	writer->slot->chunk = 0;
-	writer->cursor = writer->limit = NULL;
-}
-
-static int pool_is_empty(const struct ky_capture *capture)
-{
-	uint64_t empty_at = __atomic_load_n(&capture->empty_at, __ATOMIC_RELAXED);
-
-	return empty_at != 0 &&
-	       empty_at ==
-		       __atomic_load_n(&capture->header->chunks_freed, __ATOMIC_RELAXED) +
-			       1;
-}
-
-/* ---- Slots and tracks ---- */
-
-/* A slot of counts for this session, or NULL. pool_lock held. */
-static struct ky_writer_slot *take_slot(struct ky_capture *capture)
-{
-	struct ky_writer_slot *slot;
-	uint32_t index = capture->free_slot;
-
-	if (index) {
-		slot = &capture->slots[index - 1];
-		/* A slot given back holds the next free one in `chunk`. */
-		capture->free_slot = slot->chunk;
-	} else {
-		index = capture->header->writer_count;
-		if (index >= capture->writer_capacity)
-			return NULL;
-		slot = &capture->slots[index];
-		__atomic_store_n(&capture->header->writer_count, index + 1,
-				 __ATOMIC_RELEASE);
-	}
-	slot->chunk = 0;
-	__atomic_store_n(&slot->state, 1, __ATOMIC_RELEASE);
-	return slot;
-}
-
-static void give_slot(struct ky_capture *capture, struct ky_writer_slot *slot)
-{
-	slot->chunk = capture->free_slot;
-	capture->free_slot = (uint32_t)(slot - capture->slots) + 1;
-	__atomic_store_n(&slot->state, 0, __ATOMIC_RELEASE);
-}
+/* ---- Writers ---- */
 
 static uint32_t intern_own_track(uint32_t tid)
 {
@@ -221,16 +72,15 @@ static uint32_t intern_own_track(uint32_t tid)
 	return id;
 }
 
-/* ---- Writers ---- */
-
-static void give_lease(struct ky_writer *writer)
+void ky_lease_give(struct ky_capture *capture, struct ky_writer *writer)
 {
-	struct ky_gate_page *page = ky_gate();
-
-	if (writer->epoch != page->epoch || !page->capture || !writer->slot)
-		return;
-	give_chunk(page->capture, writer);
-	give_slot(page->capture, writer->slot);
+	if (writer->chunk) {
+		/* A lease line and one record: less is not worth being given on. */
+		ky_pool_give(capture, writer->chunk, writer->limit - writer->cursor >= 2);
+		writer->slot->chunk = 0;
+	}
+	writer->chunk = 0;
+	writer->cursor = writer->limit = NULL;
 }
 
 /* The destructor of the key: the thread ends. */
@@ -241,11 +91,14 @@ static void thread_ends(void *context)
 
 	ky_writer_self = KY_WRITER_MAKING;
 	ky_lock(&page->pool_lock);
-	give_lease(writer);
-	writer->epoch = 0;
+	if (writer->epoch == page->epoch && page->capture && writer->slot) {
+		ky_lease_give(page->capture, writer);
+		ky_pool_give_slot(page->capture, writer->slot);
+	}
+	__atomic_store_n(&writer->epoch, 0, __ATOMIC_RELAXED);
 	writer->slot = NULL;
-	writer->next_free = writers.free;
-	writers.free = (uint32_t)(writer - writers.all) + 1;
+	writer->next_free = ky_writers.free;
+	ky_writers.free = (uint32_t)(writer - ky_writers.all) + 1;
 	ky_unlock(&page->pool_lock);
 	ky_writer_self = NULL;
 }
@@ -256,25 +109,31 @@ static struct ky_writer *take_writer(void)
 	struct ky_writer *writer;
 	void *memory;
 
-	if (!writers.all) {
+	if (!ky_writers.all) {
 		memory = mmap(NULL, WRITERS_MAX * sizeof(struct ky_writer),
 			      PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (memory == MAP_FAILED)
 			return NULL;
-		writers.all = memory;
+		ky_writers.all = memory;
 	}
-	if (!writers.has_key)
-		writers.has_key = pthread_key_create(&writers.key, thread_ends) == 0;
-	if (writers.free) {
-		writer = &writers.all[writers.free - 1];
-		writers.free = writer->next_free;
-	} else if (writers.used < WRITERS_MAX) {
-		writer = &writers.all[writers.used++];
+	if (!has_key)
+		has_key = pthread_key_create(&key, thread_ends) == 0;
+	if (ky_writers.free) {
+		writer = &ky_writers.all[ky_writers.free - 1];
+		ky_writers.free = writer->next_free;
+	} else if (ky_writers.used < WRITERS_MAX) {
+		writer = &ky_writers.all[ky_writers.used];
+		__atomic_store_n(&ky_writers.used, ky_writers.used + 1, __ATOMIC_RELEASE);
 	} else {
 		return NULL;
 	}
-	memset(writer, 0, sizeof(*writer));
+	/* A cut may be looking at these two, without the lock. */
+	__atomic_store_n(&writer->busy, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&writer->epoch, 0, __ATOMIC_RELAXED);
+	writer->cursor = writer->limit = NULL;
+	writer->slot = NULL;
+	writer->chunk = 0;
 	writer->tid = (uint32_t)syscall(SYS_gettid);
 	return writer;
 }
@@ -282,7 +141,7 @@ static struct ky_writer *take_writer(void)
 void ky_lease_forked(void)
 {
 	/* The list may have been torn in the middle of a change; used never is. */
-	writers.free = 0;
+	ky_writers.free = 0;
 	if ((uintptr_t)ky_writer_self > 1)
 		ky_writer_self->tid = (uint32_t)syscall(SYS_gettid);
 	else
@@ -301,8 +160,8 @@ static struct ky_writer *own_writer(void)
 	ky_lock(&page->pool_lock);
 	writer = take_writer();
 	ky_unlock(&page->pool_lock);
-	if (writer && writers.has_key)
-		pthread_setspecific(writers.key, writer);
+	if (writer && has_key)
+		pthread_setspecific(key, writer);
 	ky_writer_self = writer;
 	return writer;
 }
@@ -311,13 +170,16 @@ static struct ky_writer *own_writer(void)
 
 static void write_lease_line(struct ky_capture *capture, struct ky_writer *writer)
 {
-	struct ky_chunk_header *header = chunk_header(capture, writer->chunk - 1);
+	struct ky_chunk_header *header =
+		ky_capture_chunk_header(capture, writer->chunk - 1);
 	struct kymo_record_lease *line = (void *)writer->cursor;
 	uint64_t sequence = ++capture->header->lease_sequence;
 
 	if (header->sequence == 0) {
-		header->sequence = sequence;
 		header->writer = (uint32_t)(writer->slot - capture->slots);
+		capture->order[writer->chunk - 1] = sequence;
+		/* Whoever reads it finds the head of this lease, or none yet. */
+		__atomic_store_n(&header->sequence, sequence, __ATOMIC_RELEASE);
 	}
 	*line = (struct kymo_record_lease){
 		.kind = KYMO_KIND_LEASE,
@@ -340,11 +202,15 @@ static int lease_chunk(struct ky_capture *capture, struct ky_writer *writer,
 	struct ky_chunk_header *header;
 	uint64_t now = ky_monotonic_ns();
 
-	give_chunk(capture, writer);
-	writer->chunk = take_chunk(capture, lines + 1);
-	if (!writer->chunk)
+	ky_lease_give(capture, writer);
+	writer->chunk = ky_pool_take(capture, lines + 1);
+	if (!writer->chunk && ky_lease_revoke_idle(capture, now) > 0)
+		writer->chunk = ky_pool_take(capture, lines + 1);
+	if (!writer->chunk) {
+		ky_pool_note_empty(capture);
 		return 0;
-	header = chunk_header(capture, writer->chunk - 1);
+	}
+	header = ky_capture_chunk_header(capture, writer->chunk - 1);
 	writer->first = (struct kymo_record *)(void *)header + 1;
 	writer->head = &header->head;
 	writer->cursor = writer->first + header->head;
@@ -362,7 +228,7 @@ static int lease_chunk(struct ky_capture *capture, struct ky_writer *writer,
 static int join_session(struct ky_capture *capture, struct ky_writer *writer,
 			uint32_t epoch, uint32_t track)
 {
-	writer->slot = take_slot(capture);
+	writer->slot = ky_pool_take_slot(capture);
 	if (!writer->slot)
 		return 0;
 	writer->chunk = 0;
@@ -386,7 +252,7 @@ static int renew(struct ky_writer *writer, uint32_t lines)
 	int done = 0;
 
 	/* Outside the lock: the dictionary has its own. */
-	if (writer->epoch != current_epoch())
+	if (epoch_of(writer) != current_epoch())
 		track = intern_own_track(writer->tid);
 	ky_lock(&page->pool_lock);
 	capture = page->capture;
@@ -420,7 +286,8 @@ struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines)
 		goto none;
 	/* A full capture must stay cheap. Only the thread's own session is looked at. */
 	capture = current_capture();
-	if (capture && writer->epoch == current_epoch() && pool_is_empty(capture)) {
+	if (capture && epoch_of(writer) == current_epoch() && ky_pool_is_empty(capture) &&
+	    writer->slot->lost_full % TRY_AGAIN != 0) {
 		writer->slot->accepted++;
 		writer->slot->lost_full++;
 		goto none;
@@ -445,7 +312,7 @@ struct kymo_record *ky_writer_without(uint32_t lines)
 	    capture) {
 		/* Inside already: we are a handler, or called by what filling a lease
 		 * calls. */
-		count(writer->epoch == current_epoch()
+		count(epoch_of(writer) == current_epoch()
 			      ? &writer->slot->lost_nested
 			      : &capture->header->lost_nested_unowned);
 		return NULL;
@@ -517,25 +384,27 @@ int32_t ky_emit(const struct kymo_record *lines, uint32_t line_count)
 	return status;
 }
 
-/* The calling thread's slot in the session of now, or NULL. */
-static struct ky_writer_slot *own_slot(void)
-{
-	struct ky_writer *writer = ky_writer_self;
-
-	if ((uintptr_t)writer <= 1 || writer->epoch != current_epoch())
-		return NULL;
-	return writer->slot;
-}
-
 void ky_writer_filtered(void)
 {
-	struct ky_writer_slot *slot = own_slot();
+	struct ky_writer *writer = ky_writer_self;
 	struct ky_capture *capture = current_capture();
+	uint32_t was_busy;
 
-	if (slot)
-		slot->filtered++;
+	if ((uintptr_t)writer <= 1) {
+		if (capture)
+			count(&capture->header->filtered_unowned);
+		return;
+	}
+	/* Inside, or the slot might be given on meanwhile. */
+	was_busy = __atomic_load_n(&writer->busy, __ATOMIC_RELAXED);
+	__atomic_store_n(&writer->busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (epoch_of(writer) == current_epoch())
+		writer->slot->filtered++;
 	else if (capture)
 		count(&capture->header->filtered_unowned);
+	if (!was_busy)
+		ky_writer_leave(writer);
 }
 
 void ky_writer_too_big(void)
@@ -555,66 +424,7 @@ uint32_t ky_thread_track(void)
 {
 	struct ky_writer *writer = ky_writer_self;
 
-	if ((uintptr_t)writer > 1 && writer->epoch == current_epoch())
+	if ((uintptr_t)writer > 1 && epoch_of(writer) == current_epoch())
 		return writer->track;
 	return intern_own_track((uint32_t)syscall(SYS_gettid));
-}
-
-/* ---- The cut ---- */
-
-/* After this, every core has seen that the epoch is over. */
-static void pass_barrier(void)
-{
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-}
-
-static int writer_is_inside(const struct ky_writer *writer, uint32_t epoch)
-{
-	return __atomic_load_n(&writer->busy, __ATOMIC_ACQUIRE) &&
-	       __atomic_load_n(&writer->epoch, __ATOMIC_RELAXED) == epoch;
-}
-
-static void wait_for_writers(uint32_t epoch)
-{
-	const struct timespec step = {0, CUT_STEP_NS};
-	uint64_t until = ky_monotonic_ns() + CUT_WAIT_NS;
-
-	for (uint32_t i = 0; i < writers.used; i++) {
-		while (writer_is_inside(&writers.all[i], epoch) &&
-		       ky_monotonic_ns() < until)
-			nanosleep(&step, NULL);
-	}
-}
-
-void ky_capture_cut(struct ky_capture *capture)
-{
-	struct ky_gate_page *page = ky_gate();
-	uint32_t epoch = current_epoch();
-	int kept = errno;
-
-	ky_gate_close();
-	pass_barrier();
-	wait_for_writers(epoch);
-
-	ky_lock(&page->pool_lock);
-	for (uint32_t i = 0; i < writers.used; i++) {
-		struct ky_writer *writer = &writers.all[i];
-
-		if (writer->chunk && writer_is_inside(writer, epoch)) {
-			*state_of(capture, writer->chunk - 1) = KY_CHUNK_QUARANTINED;
-			capture->quarantined++;
-		}
-	}
-	for (uint32_t i = 0; i < capture->chunk_count; i++) {
-		uint32_t *state = state_of(capture, i);
-
-		if (*state == KY_CHUNK_LEASED || *state == KY_CHUNK_PARTIAL)
-			__atomic_store_n(state, KY_CHUNK_SEALED, __ATOMIC_RELEASE);
-	}
-	capture->partial_count = 0;
-	ky_capture_host_anchor(capture);
-	__atomic_store_n(&capture->header->state, KY_CAPTURE_STOPPED, __ATOMIC_RELEASE);
-	ky_unlock(&page->pool_lock);
-	errno = kept;
 }

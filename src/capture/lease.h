@@ -9,6 +9,7 @@
  * in any process pairs with an acquire load.
  *
  * Getting a lease, changing chunks and giving one back take pool_lock; nothing else does.
+ * Whoever holds the lock may take the lease of a thread that is not inside (revoke.c).
  */
 #ifndef KYMO_CAPTURE_LEASE_H
 #define KYMO_CAPTURE_LEASE_H
@@ -29,6 +30,9 @@ struct ky_writer {
 	uint32_t chunk;              /* index + 1, 0: none */
 	uint32_t track, tid;
 	uint32_t next_free; /* index + 1 among the writers of ended threads */
+	/* When idle threads were looked for: how far this one had come. */
+	uint32_t seen_chunk, seen_head;
+	uint32_t marked_epoch; /* that it had when its lease was being revoked, or 0 */
 };
 
 /* The calling thread's writer, KY_WRITER_MAKING while it is being made, or NULL. */
@@ -65,7 +69,7 @@ static inline struct kymo_record *ky_writer_begin(uint32_t lines)
 	 * it sees us inside, or we see that the epoch is over.
 	 */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (KYMO_UNLIKELY(writer->epoch !=
+	if (KYMO_UNLIKELY(__atomic_load_n(&writer->epoch, __ATOMIC_RELAXED) !=
 				  __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED) ||
 			  (size_t)(writer->limit - writer->cursor) < lines))
 		return ky_writer_refill(writer, lines);
@@ -99,7 +103,7 @@ uint32_t ky_thread_track(void);
 /* Host ticks as the current capture reads them. */
 static inline uint64_t ky_ticks(void)
 {
-	return ky_ticks_of(ky_gate()->ticks);
+	return ky_ticks_of(__atomic_load_n(&ky_gate()->ticks, __ATOMIC_RELAXED));
 }
 
 /*

@@ -312,6 +312,7 @@ static void a_writer_that_does_not_leave_is_quarantined(void **state)
 		quarantined += capture.states[i] == KY_CHUNK_QUARANTINED;
 	assert_int_equal(quarantined, 1);
 	assert_int_equal(capture.quarantined, 1);
+	assert_int_equal(capture.header->quarantined_chunks, 1);
 	/* It may still write: the memory stays. */
 	*line = (struct kymo_record){.kind = KYMO_KIND_SPAN, .lines = 1};
 	ky_writer_commit(1, 1);

@@ -150,6 +150,9 @@ static int32_t take_session(struct ky_reader *reader, const struct ky_bytes *pay
 	room = payload->size - sizeof(*session);
 	if (session->command_line_size > room)
 		session->command_line_size = (uint32_t)room;
+	room -= session->command_line_size;
+	if (session->sources_size > room)
+		session->sources_size = (uint32_t)room;
 	reader->session = session;
 	return KYMO_OK;
 }
@@ -354,6 +357,25 @@ const struct ky_reader_capture *ky_reader_capture(const struct ky_reader *reader
 const struct ky_session_block *ky_reader_session(const struct ky_reader *reader)
 {
 	return reader->session;
+}
+
+struct kymo_str ky_reader_command_line(const struct ky_reader *reader)
+{
+	const struct ky_session_block *session = reader->session;
+
+	if (!session)
+		return (struct kymo_str){NULL, 0};
+	return (struct kymo_str){(const char *)(session + 1), session->command_line_size};
+}
+
+struct kymo_str ky_reader_sources(const struct ky_reader *reader)
+{
+	const struct ky_session_block *session = reader->session;
+
+	if (!session)
+		return (struct kymo_str){NULL, 0};
+	return (struct kymo_str){(const char *)(session + 1) + session->command_line_size,
+				 session->sources_size};
 }
 
 uint64_t ky_reader_bad_bytes(const struct ky_reader *reader)

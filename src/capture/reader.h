@@ -2,8 +2,8 @@
 /*
  * Reading a .kymo file: its captures, each with its dictionary, anchors, counts and the
  * list of its chunks. A file that was cut anywhere reads up to the last whole block; what
- * was left out is told. Blocks may be doubled (a keeper died and another took over):
- * equal chunks are dropped. Nothing in the file is trusted.
+ * was left out is told. Blocks may be doubled (a keeper died and another took over): of
+ * lines that come again the first hold. Nothing in the file is trusted.
  */
 #ifndef KYMO_CAPTURE_READER_H
 #define KYMO_CAPTURE_READER_H
@@ -15,22 +15,28 @@
 
 struct ky_reader; /* opaque: one file */
 
-/* Where a chunk's lines stand. Order of one writer's lines: by (sequence, line). */
+/*
+ * Where lines of a chunk stand: all of it, or a part that was written while the chunk was
+ * being filled. Parts of one chunk follow each other and do not overlap.
+ */
 struct ky_reader_chunk {
 	uint64_t offset;   /* of its first line in the file */
-	uint64_t sequence; /* lease sequence */
-	uint32_t index, line_count;
+	uint64_t sequence; /* of the chunk's first lease */
+	uint32_t first;    /* number of its first line within the chunk */
+	uint32_t line_count;
 };
 
 struct ky_reader_capture {
 	struct ky_capture_header header; /* the last one in the file */
 	struct ky_catalog *catalog;
-	const struct ky_reader_chunk *chunks; /* ascending sequence */
+	const struct ky_reader_chunk *chunks; /* ascending (sequence, first) */
 	size_t chunk_count;
 	const struct ky_anchor *anchors; /* complete ones, ascending sequence */
 	size_t anchor_count;
 	const struct ky_writer_slot *writers;
 	size_t writer_count;
+	const struct ky_source_counts *sources; /* by the source's number */
+	size_t source_count;
 	struct ky_end_block end; /* zero if the file has none for it */
 };
 
@@ -42,8 +48,11 @@ void ky_reader_close(struct ky_reader *reader);
 size_t ky_reader_capture_count(const struct ky_reader *reader);
 const struct ky_reader_capture *ky_reader_capture(const struct ky_reader *reader,
 						  size_t index);
-/* NULL if the file has none. The command line follows the struct. */
+/* NULL if the file has none. */
 const struct ky_session_block *ky_reader_session(const struct ky_reader *reader);
+/* Arguments, each ended by NUL; names of sources, separated by ','; {NULL, 0} if none. */
+struct kymo_str ky_reader_command_line(const struct ky_reader *reader);
+struct kymo_str ky_reader_sources(const struct ky_reader *reader);
 
 /* Bytes at the end that were no whole block, and blocks with a wrong CRC. */
 uint64_t ky_reader_bad_bytes(const struct ky_reader *reader);

@@ -83,12 +83,14 @@ static int32_t take_chunk(struct ky_parts *parts, uint64_t offset, uint64_t size
 		return KYMO_AGAIN;
 	memcpy(&header, payload->data, sizeof(header));
 	if (header.magic != KY_CHUNK_MAGIC || header.head > KY_CHUNK_LINES ||
-	    size - sizeof(header) < (uint64_t)header.head * KYMO_LINE_SIZE)
+	    header.first > header.head ||
+	    size - sizeof(header) <
+		    (uint64_t)(header.head - header.first) * KYMO_LINE_SIZE)
 		return KYMO_AGAIN;
 	chunk = (struct ky_reader_chunk){.offset = offset + sizeof(header),
 					 .sequence = header.sequence,
-					 .index = header.index,
-					 .line_count = header.head};
+					 .first = header.first,
+					 .line_count = header.head - header.first};
 	return ky_bytes_append(&parts->chunks, &chunk, sizeof(chunk), error);
 }
 
@@ -108,6 +110,13 @@ static int32_t take_anchors(struct ky_parts *parts, const struct ky_bytes *paylo
 			return status;
 	}
 	return KYMO_OK;
+}
+
+static int32_t replace(struct ky_bytes *bytes, const struct ky_bytes *payload,
+		       struct kymo_error *error)
+{
+	bytes->size = 0;
+	return ky_bytes_append(bytes, payload->data, payload->size, error);
 }
 
 static int32_t take_end(struct ky_parts *parts, const struct ky_bytes *payload)
@@ -132,9 +141,9 @@ int32_t ky_parts_take(struct ky_parts *parts, const struct ky_block_header *bloc
 	case KY_BLOCK_ANCHORS:
 		return take_anchors(parts, payload, error);
 	case KY_BLOCK_WRITERS:
-		parts->writers.size = 0;
-		return ky_bytes_append(&parts->writers, payload->data, payload->size,
-				       error);
+		return replace(&parts->writers, payload, error);
+	case KY_BLOCK_SOURCES:
+		return replace(&parts->sources, payload, error);
 	case KY_BLOCK_END:
 		return take_end(parts, payload);
 	default:
@@ -148,6 +157,8 @@ static int compare_chunks(const void *left, const void *right)
 
 	if (a->sequence != b->sequence)
 		return a->sequence < b->sequence ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
 	if (a->line_count != b->line_count) /* of doubled ones the fullest first */
 		return a->line_count > b->line_count ? -1 : 1;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
@@ -160,6 +171,25 @@ static int compare_anchors(const void *left, const void *right)
 	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
+/*
+ * Leaves of the part what `before`, which comes before it, does not hold. Every part
+ * begins and ends with whole records, so the cut is between two records. False: nothing
+ * is left.
+ */
+static int cut_doubled(struct ky_reader_chunk *part, const struct ky_reader_chunk *before)
+{
+	uint32_t known = before->first + before->line_count;
+
+	if (part->sequence != before->sequence || part->first >= known)
+		return 1;
+	if (part->line_count <= known - part->first)
+		return 0;
+	part->line_count -= known - part->first;
+	part->offset += (uint64_t)(known - part->first) * KYMO_LINE_SIZE;
+	part->first = known;
+	return 1;
+}
+
 static void sort_chunks(struct ky_parts *parts)
 {
 	struct ky_reader_chunk *chunks = (void *)parts->chunks.data;
@@ -168,7 +198,7 @@ static void sort_chunks(struct ky_parts *parts)
 	if (count > 0)
 		qsort(chunks, count, sizeof(*chunks), compare_chunks);
 	for (size_t i = 0; i < count; i++) {
-		if (kept == 0 || chunks[i].sequence != chunks[kept - 1].sequence)
+		if (kept == 0 || cut_doubled(&chunks[i], &chunks[kept - 1]))
 			chunks[kept++] = chunks[i];
 	}
 	parts->view.chunks = chunks;
@@ -196,6 +226,8 @@ int32_t ky_parts_finish(struct ky_parts *parts, struct kymo_error *error)
 	sort_anchors(parts);
 	parts->view.writers = (const void *)parts->writers.data;
 	parts->view.writer_count = parts->writers.size / sizeof(struct ky_writer_slot);
+	parts->view.sources = (const void *)parts->sources.data;
+	parts->view.source_count = parts->sources.size / sizeof(struct ky_source_counts);
 	return ky_catalog_create(&parts->view.catalog, parts->dictionary.data,
 				 parts->dictionary.size, error);
 }
@@ -217,4 +249,5 @@ void ky_parts_clear(struct ky_parts *parts)
 	free(parts->anchors.data);
 	free(parts->chunks.data);
 	free(parts->writers.data);
+	free(parts->sources.data);
 }

@@ -4,28 +4,23 @@
  * copied first and the copy is checked, summed and written. Names come before the lines
  * that use them: after a chunk is copied, the dictionary is written as far as it is
  * committed by then, and only then the chunk.
+ *
+ * Of each chunk it is remembered how many lines of which lease are in the file. So a
+ * chunk that is written while it is being filled comes in parts, and a line comes once.
  */
-#include "capture/spool.h"
+#include "capture/spool_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/error.h"
-#include "base/fs.h"
 
-#define PIECE_SIZE  ((size_t)1 << 20) /* of the dictionary, in one block */
-#define BLOCK_ALIGN 64u
-
-struct ky_spool {
-	int fd;
-	uint8_t *buffer;              /* one block with its header */
-	uint8_t chunk[KY_CHUNK_SIZE]; /* the copy of one chunk */
-	struct ky_spool_capture *captures;
+/* What of a chunk is in the file. */
+struct done {
+	uint64_t sequence; /* of the chunk's first lease */
+	uint32_t lines, reserved0;
 };
 
 struct ky_spool_capture {
@@ -35,130 +30,38 @@ struct ky_spool_capture {
 	uint64_t number;
 	uint64_t dictionary_done; /* bytes */
 	uint64_t anchors_done;
-	uint8_t *chunk_done; /* by index; sealed chunks stay where they are */
+	struct done *done;               /* by chunk */
+	uint32_t next_chunk;             /* where draining goes on */
+	uint32_t has_counts, counts_sum; /* of those in the file */
 };
 
-static uint8_t *payload_of(struct ky_spool *spool)
+void ky_spool_forget(struct ky_spool *spool)
 {
-	return spool->buffer + sizeof(struct ky_block_header);
-}
-
-/* Writes the block whose payload stands in the buffer. */
-static int32_t write_block(struct ky_spool *spool, uint32_t kind, size_t size,
-			   uint64_t capture, uint64_t sequence, struct kymo_error *error)
-{
-	size_t whole = (size + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
-	struct ky_block_header header = {
-		.magic = KY_BLOCK_MAGIC,
-		.kind = kind,
-		.size = size,
-		.capture = capture,
-		.sequence = sequence,
-		.payload_crc32c = ky_crc32c(0, payload_of(spool), size),
-	};
-	int number;
-
-	header.header_crc32c =
-		ky_crc32c(0, &header, offsetof(struct ky_block_header, header_crc32c));
-	memcpy(spool->buffer, &header, sizeof(header));
-	memset(payload_of(spool) + size, 0, whole - size);
-	number = ky_write_all(spool->fd, spool->buffer, sizeof(header) + whole);
-	if (number)
-		return ky_error_set_errno(error, number, "cannot write the capture file");
-	return KYMO_OK;
-}
-
-void ky_spool_close(struct ky_spool *spool)
-{
-	if (!spool)
-		return;
 	while (spool->captures) {
 		struct ky_spool_capture *capture = spool->captures;
 
 		spool->captures = capture->next;
-		free(capture->chunk_done);
+		free(capture->done);
 		free(capture);
 	}
-	if (spool->fd >= 0)
-		close(spool->fd);
-	free(spool->buffer);
-	free(spool);
 }
 
-static int32_t write_beginning(struct ky_spool *spool, uint64_t session,
-			       uint32_t overflow, struct kymo_str command_line,
-			       struct kymo_error *error)
-{
-	struct ky_file_header header = {
-		.magic = KY_FILE_MAGIC,
-		.format_major = KYMO_CAPTURE_FORMAT_MAJOR,
-		.format_minor = KYMO_CAPTURE_FORMAT_MINOR,
-		.header_size = sizeof(header),
-		.session = session,
-	};
-	struct ky_session_block block = {
-		.start_monotonic_ns = (int64_t)ky_monotonic_ns(),
-		.start_realtime_ns = (int64_t)ky_realtime_ns(),
-		.recorder_pid = (uint64_t)getpid(),
-		.overflow = overflow,
-	};
-	int number = ky_write_all(spool->fd, &header, sizeof(header));
+typedef uint64_t __attribute__((may_alias)) header_word;
 
-	if (number)
-		return ky_error_set_errno(error, number, "cannot write the capture file");
-	if (command_line.size > PIECE_SIZE - sizeof(block))
-		command_line.size = PIECE_SIZE - sizeof(block);
-	block.command_line_size = (uint32_t)command_line.size;
-	memcpy(payload_of(spool), &block, sizeof(block));
-	if (command_line.size > 0)
-		memcpy(payload_of(spool) + sizeof(block), command_line.data,
-		       command_line.size);
-	return write_block(spool, KY_BLOCK_SESSION, sizeof(block) + command_line.size, 0,
-			   0, error);
-}
+KYMO_STATIC_ASSERT(sizeof(struct ky_capture_header) % sizeof(header_word) == 0);
 
-int32_t ky_spool_create(struct ky_spool **out, const char *path, uint64_t session,
-			uint32_t overflow, struct kymo_str command_line,
-			struct kymo_error *error)
-{
-	struct ky_spool *spool = calloc(1, sizeof(*spool));
-	int32_t status;
-
-	*out = NULL;
-	if (!spool)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-	spool->fd = -1;
-	spool->buffer = malloc(sizeof(struct ky_block_header) + PIECE_SIZE + BLOCK_ALIGN);
-	if (!spool->buffer) {
-		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-		goto fail;
-	}
-	spool->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (spool->fd < 0) {
-		status = ky_error_set_errno(error, errno, "cannot create \"%s\"", path);
-		goto fail;
-	}
-	status = write_beginning(spool, session, overflow, command_line, error);
-	if (status != KYMO_OK) {
-		ky_error_wrap(error, "\"%s\"", path);
-		unlink(path);
-		goto fail;
-	}
-	*out = spool;
-	return KYMO_OK;
-fail:
-	ky_spool_close(spool);
-	return status;
-}
-
-/* The header as it is now. */
+/* The header as it is now, word by word: some of them are being counted up. */
 static int32_t write_capture_header(struct ky_spool_capture *self,
 				    struct kymo_error *error)
 {
-	memcpy(payload_of(self->spool), self->capture->header,
-	       sizeof(struct ky_capture_header));
-	return write_block(self->spool, KY_BLOCK_CAPTURE,
-			   sizeof(struct ky_capture_header), self->number, 0, error);
+	const header_word *from = (const void *)self->capture->header;
+	header_word *to = (void *)ky_spool_payload(self->spool);
+
+	for (size_t i = 0; i < sizeof(struct ky_capture_header) / sizeof(*to); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	return ky_spool_write_block(self->spool, KY_BLOCK_CAPTURE,
+				    sizeof(struct ky_capture_header), self->number, 0,
+				    error);
 }
 
 int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture,
@@ -173,14 +76,14 @@ int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture,
 	self->spool = spool;
 	self->capture = capture;
 	self->number = capture->header->capture;
-	self->chunk_done = calloc(capture->chunk_count ? capture->chunk_count : 1, 1);
-	if (!self->chunk_done) {
+	self->done = calloc((size_t)capture->chunk_count + 1, sizeof(*self->done));
+	if (!self->done) {
 		free(self);
 		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
 	}
 	status = write_capture_header(self, error);
 	if (status != KYMO_OK) {
-		free(self->chunk_done);
+		free(self->done);
 		free(self);
 		return status;
 	}
@@ -202,11 +105,11 @@ static int32_t drain_dictionary(struct ky_spool_capture *self, struct kymo_error
 		uint64_t at = self->dictionary_done, size = tail - at;
 		int32_t status;
 
-		if (size > PIECE_SIZE)
-			size = PIECE_SIZE;
-		memcpy(payload_of(self->spool), capture->dictionary + at, size);
-		status = write_block(self->spool, KY_BLOCK_DICTIONARY, size, self->number,
-				     at, error);
+		if (size > KY_PIECE_SIZE)
+			size = KY_PIECE_SIZE;
+		memcpy(ky_spool_payload(self->spool), capture->dictionary + at, size);
+		status = ky_spool_write_block(self->spool, KY_BLOCK_DICTIONARY, size,
+					      self->number, at, error);
 		if (status != KYMO_OK)
 			return status;
 		self->dictionary_done += size;
@@ -248,45 +151,80 @@ static size_t take_anchors(struct ky_spool_capture *self, struct ky_anchor *to,
 static int32_t drain_anchors(struct ky_spool_capture *self, int skip_incomplete,
 			     struct kymo_error *error)
 {
-	struct ky_anchor *to = (struct ky_anchor *)(void *)payload_of(self->spool);
-	size_t count = take_anchors(self, to, PIECE_SIZE / sizeof(*to), skip_incomplete);
+	struct ky_anchor *to = (struct ky_anchor *)(void *)ky_spool_payload(self->spool);
+	uint64_t before = self->anchors_done;
+	size_t count =
+		take_anchors(self, to, KY_PIECE_SIZE / sizeof(*to), skip_incomplete);
+	int32_t status;
 
 	if (count == 0)
 		return KYMO_OK;
-	return write_block(self->spool, KY_BLOCK_ANCHORS, count * sizeof(*to),
-			   self->number, 0, error);
+	status = ky_spool_write_block(self->spool, KY_BLOCK_ANCHORS, count * sizeof(*to),
+				      self->number, 0, error);
+	if (status)
+		self->anchors_done = before;
+	return status;
 }
 
-/* Writes the committed lines of one chunk. */
+/*
+ * Copies what of a chunk is committed and not in the file yet, as a CHUNK block without
+ * its header; the bytes, or 0: nothing is new, or the program has begun to write another
+ * lease over it meanwhile. That counts what it overwrites.
+ */
+static size_t copy_chunk(const struct ky_spool_capture *self, uint32_t index,
+			 struct ky_chunk_header *header)
+{
+	const uint8_t *from = ky_capture_chunk(self->capture, index);
+	const struct ky_chunk_header *live = (const void *)from;
+	const struct done *done = &self->done[index];
+	uint8_t *to = self->spool->chunk + sizeof(struct ky_block_header);
+	size_t size;
+
+	*header = (struct ky_chunk_header){.magic = KY_CHUNK_MAGIC, .index = index};
+	header->sequence = __atomic_load_n(&live->sequence, __ATOMIC_ACQUIRE);
+	header->head = __atomic_load_n(&live->head, __ATOMIC_ACQUIRE);
+	header->writer = __atomic_load_n(&live->writer, __ATOMIC_RELAXED);
+	if (header->sequence == done->sequence)
+		header->first = done->lines;
+	if (header->sequence == 0 || header->head > KY_CHUNK_LINES ||
+	    header->head <= header->first)
+		return 0;
+	size = (size_t)(header->head - header->first) * KYMO_LINE_SIZE;
+	memcpy(to + sizeof(*header),
+	       from + sizeof(*header) + (size_t)header->first * KYMO_LINE_SIZE, size);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&live->sequence, __ATOMIC_RELAXED) != header->sequence)
+		return 0;
+	header->crc32c = ky_crc32c(0, to + sizeof(*header), size);
+	memcpy(to, header, sizeof(*header));
+	return sizeof(*header) + size;
+}
+
+/* Writes the committed lines of one chunk that are not in the file yet. */
 static int32_t write_chunk(struct ky_spool_capture *self, uint32_t index,
 			   struct kymo_error *error)
 {
-	const uint8_t *from = ky_capture_chunk(self->capture, index);
-	uint8_t *copy = self->spool->chunk;
 	struct ky_chunk_header header;
-	size_t size;
+	struct ky_block_header block = {.kind = KY_BLOCK_CHUNK, .capture = self->number};
 	int32_t status;
-	uint32_t head;
 
-	head = __atomic_load_n(
-		&((const struct ky_chunk_header *)(const void *)from)->head,
-		__ATOMIC_ACQUIRE);
-	if (head == 0 || head > KY_CHUNK_LINES)
+	block.size = copy_chunk(self, index, &header);
+	if (block.size == 0)
 		return KYMO_OK;
-	size = (size_t)head * KYMO_LINE_SIZE;
-	memcpy(&header, from, sizeof(header));
-	memcpy(copy + sizeof(header), from + sizeof(header), size);
-	header.index = index;
-	header.head = head;
-	header.crc32c = ky_crc32c(0, copy + sizeof(header), size);
-	memcpy(copy, &header, sizeof(header));
-
+	block.sequence = header.sequence;
 	status = drain_dictionary(self, error);
-	if (status != KYMO_OK)
-		return status;
-	memcpy(payload_of(self->spool), copy, sizeof(header) + size);
-	return write_block(self->spool, KY_BLOCK_CHUNK, sizeof(header) + size,
-			   self->number, header.sequence, error);
+	if (status == KYMO_OK)
+		status = ky_spool_write_prepared(self->spool, self->spool->chunk, block,
+						 error);
+	if (status == KYMO_OK)
+		self->done[index] =
+			(struct done){.sequence = header.sequence, .lines = header.head};
+	return status;
+}
+
+static uint32_t state_of(const struct ky_capture *capture, uint32_t index)
+{
+	return __atomic_load_n(&capture->states[index], __ATOMIC_ACQUIRE);
 }
 
 /* Gives a written chunk back to the program. */
@@ -300,41 +238,96 @@ static void reuse_chunk(struct ky_capture *capture, uint32_t index)
 	__atomic_fetch_add(&capture->header->chunks_freed, 1, __ATOMIC_RELEASE);
 }
 
-int32_t ky_spool_drain(struct ky_spool_capture *self, int reuse, struct kymo_error *error)
+int32_t ky_spool_drain(struct ky_spool_capture *self, uint32_t *freed,
+		       struct kymo_error *error)
 {
 	struct ky_capture *capture = self->capture;
+	const uint32_t enough = *freed + KY_DRAIN_MAX;
 	int32_t status = drain_anchors(self, 0, error);
 
-	for (uint32_t i = 0; status == KYMO_OK && i < capture->chunk_count; i++) {
-		if (self->chunk_done[i] ||
-		    __atomic_load_n(&capture->states[i], __ATOMIC_ACQUIRE) !=
-			    KY_CHUNK_SEALED)
-			continue;
-		status = write_chunk(self, i, error);
+	for (uint32_t n = 0; n < capture->chunk_count && *freed < enough; n++) {
+		uint32_t index = self->next_chunk;
+
+		if (status == KYMO_OK && state_of(capture, index) == KY_CHUNK_SEALED) {
+			status = write_chunk(self, index, error);
+			if (status == KYMO_OK) {
+				reuse_chunk(capture, index);
+				++*freed;
+			}
+		}
 		if (status != KYMO_OK)
-			break;
-		if (reuse)
-			reuse_chunk(capture, i);
-		else
-			self->chunk_done[i] = 1;
+			return status;
+		self->next_chunk = index + 1 < capture->chunk_count ? index + 1 : 0;
 	}
 	return status;
 }
 
-static int32_t write_slots(struct ky_spool_capture *self, struct kymo_error *error)
+/* Writes whatever is committed and not in the file yet. */
+static int32_t write_chunks(struct ky_spool_capture *self, struct kymo_error *error)
 {
-	const struct ky_capture *capture = self->capture;
+	struct ky_capture *capture = self->capture;
+	int32_t status = KYMO_OK;
+
+	for (uint32_t i = 0; status == KYMO_OK && i < capture->chunk_count; i++) {
+		uint32_t state = state_of(capture, i);
+
+		if (state != KY_CHUNK_COLD && state != KY_CHUNK_FREE)
+			status = write_chunk(self, i, error);
+	}
+	return status;
+}
+
+static uint32_t slot_count(const struct ky_capture *capture)
+{
 	uint32_t count =
 		__atomic_load_n(&capture->header->writer_count, __ATOMIC_ACQUIRE);
-	size_t size;
 
-	if (count > capture->writer_capacity)
-		count = capture->writer_capacity;
-	size = (size_t)count * sizeof(struct ky_writer_slot);
-	if (size > PIECE_SIZE)
-		size = PIECE_SIZE;
-	memcpy(payload_of(self->spool), capture->slots, size);
-	return write_block(self->spool, KY_BLOCK_WRITERS, size, self->number, 0, error);
+	return count < capture->writer_capacity ? count : capture->writer_capacity;
+}
+
+/* Counts that change nothing are left out at the end. */
+static uint32_t source_count(const struct ky_capture *capture)
+{
+	static const struct ky_source_counts none;
+	uint32_t count = capture->source_capacity;
+
+	while (count > 0 &&
+	       memcmp(&capture->sources[count - 1], &none, sizeof(none)) == 0)
+		count--;
+	return count;
+}
+
+static int32_t write_array(struct ky_spool_capture *self, uint32_t kind,
+			   const void *items, size_t size, struct kymo_error *error)
+{
+	if (size > KY_PIECE_SIZE)
+		size = KY_PIECE_SIZE;
+	memcpy(ky_spool_payload(self->spool), items, size);
+	return ky_spool_write_block(self->spool, kind, size, self->number, 0, error);
+}
+
+/* Header and counts, if they say anything new. */
+static int32_t write_counts(struct ky_spool_capture *self, struct kymo_error *error)
+{
+	const struct ky_capture *capture = self->capture;
+	size_t slots = slot_count(capture) * sizeof(struct ky_writer_slot);
+	size_t sources = source_count(capture) * sizeof(struct ky_source_counts);
+	uint32_t sum = ky_crc32c(0, capture->slots, slots);
+	int32_t status;
+
+	sum = ky_crc32c(sum, capture->sources, sources);
+	sum = ky_crc32c(sum, &capture->header->dictionary_tail, sizeof(uint64_t));
+	if (self->has_counts && sum == self->counts_sum)
+		return KYMO_OK;
+	status = write_array(self, KY_BLOCK_WRITERS, capture->slots, slots, error);
+	if (status == KYMO_OK && sources > 0)
+		status = write_array(self, KY_BLOCK_SOURCES, capture->sources, sources,
+				     error);
+	if (status == KYMO_OK)
+		status = write_capture_header(self, error);
+	self->has_counts = status == KYMO_OK;
+	self->counts_sum = sum;
+	return status;
 }
 
 static int32_t write_end(struct ky_spool_capture *self, uint32_t reason,
@@ -346,38 +339,37 @@ static int32_t write_end(struct ky_spool_capture *self, uint32_t reason,
 		.end_realtime_ns = (int64_t)ky_realtime_ns(),
 	};
 
-	memcpy(payload_of(self->spool), &end, sizeof(end));
-	return write_block(self->spool, KY_BLOCK_END, sizeof(end), self->number, 0,
-			   error);
+	memcpy(ky_spool_payload(self->spool), &end, sizeof(end));
+	return ky_spool_write_block(self->spool, KY_BLOCK_END, sizeof(end), self->number,
+				    0, error);
+}
+
+/* Counts come last: so they have at least what the lines before them make up. */
+static int32_t write_rest(struct ky_spool_capture *self, int skip_incomplete,
+			  struct kymo_error *error)
+{
+	int32_t status = drain_anchors(self, skip_incomplete, error);
+
+	if (status == KYMO_OK)
+		status = write_chunks(self, error);
+	if (status == KYMO_OK)
+		status = drain_dictionary(self, error);
+	return status == KYMO_OK ? write_counts(self, error) : status;
+}
+
+int32_t ky_spool_snapshot(struct ky_spool_capture *self, struct kymo_error *error)
+{
+	return write_rest(self, 0, error);
 }
 
 int32_t ky_spool_finish(struct ky_spool_capture *self, uint32_t end_reason,
 			struct kymo_error *error)
 {
-	struct ky_capture *capture = self->capture;
-	int32_t status = drain_anchors(self, 1, error);
+	int32_t status;
 
-	for (uint32_t i = 0; status == KYMO_OK && i < capture->chunk_count; i++) {
-		uint32_t state = __atomic_load_n(&capture->states[i], __ATOMIC_ACQUIRE);
-
-		if (!self->chunk_done[i] && state != KY_CHUNK_COLD &&
-		    state != KY_CHUNK_FREE)
-			status = write_chunk(self, i, error);
-	}
-	if (status == KYMO_OK)
-		status = drain_dictionary(self, error);
-	if (status == KYMO_OK)
-		status = write_slots(self, error);
-	if (status == KYMO_OK)
-		status = write_capture_header(self, error);
+	self->has_counts = 0;
+	status = write_rest(self, 1, error);
 	if (status == KYMO_OK)
 		status = write_end(self, end_reason, error);
 	return status;
-}
-
-int32_t ky_spool_sync(struct ky_spool *spool, struct kymo_error *error)
-{
-	if (fdatasync(spool->fd) != 0)
-		return ky_error_set_errno(error, errno, "cannot flush the capture file");
-	return KYMO_OK;
 }

@@ -13,12 +13,32 @@
 
 struct ky_spool; /* opaque */
 
+/* The recording that the file is of. */
+struct ky_spool_session {
+	uint64_t session;
+	uint32_t overflow;            /* KY_OVERFLOW_* */
+	struct kymo_str command_line; /* arguments, each ended by NUL */
+	struct kymo_str sources;      /* names of those wanted, separated by ',' */
+};
+
 /* Creates `path` (O_EXCL, 0600) with its header and session block. */
-int32_t ky_spool_create(struct ky_spool **out, const char *path, uint64_t session,
-			uint32_t overflow, struct kymo_str command_line,
+int32_t ky_spool_create(struct ky_spool **out, const char *path,
+			const struct ky_spool_session *session, struct kymo_error *error);
+/*
+ * Goes on with the file of a spool whose process has died, behind its last whole block.
+ * Captures are added anew: what is in the file already is doubled, which readers drop.
+ * KYMO_ERROR_INVALID: it is no file of that session.
+ */
+int32_t ky_spool_resume(struct ky_spool **out, const char *path, uint64_t session,
 			struct kymo_error *error);
 /* Closes the file, which stays. */
 void ky_spool_close(struct ky_spool *spool);
+
+/* Bytes written. A block that could not be written whole is not in the file. */
+uint64_t ky_spool_size(const struct ky_spool *spool);
+
+/* What the file's disk holds, and what of that we might still use; 0 or an errno. */
+int ky_spool_disk(const struct ky_spool *spool, uint64_t *total, uint64_t *available);
 
 struct ky_spool_capture; /* what of one capture has been written already */
 
@@ -27,12 +47,18 @@ int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture,
 		     struct ky_spool_capture **out, struct kymo_error *error);
 
 /*
- * Writes what is new in the dictionary and anchors, then sealed chunks, which become FREE
- * again if `reuse` (stream). `final`: also every chunk that is not sealed, as far as it
- * is committed, and then header, writer counts and the end block; once per capture.
+ * While the program runs, each with the dictionary as far as the lines need it:
+ *
+ * drain: anchors and sealed chunks, which become FREE again; at most KY_DRAIN_MAX, how
+ * many is added to `*freed`. snapshot: also what is committed in chunks that are not
+ * sealed yet, and all counts, so that the file would do if nobody came to finish it.
  */
-int32_t ky_spool_drain(struct ky_spool_capture *capture, int reuse,
+#define KY_DRAIN_MAX 64u
+int32_t ky_spool_drain(struct ky_spool_capture *capture, uint32_t *freed,
 		       struct kymo_error *error);
+int32_t ky_spool_snapshot(struct ky_spool_capture *capture, struct kymo_error *error);
+
+/* Everything that is not in the file yet, and the end block; once per capture. */
 int32_t ky_spool_finish(struct ky_spool_capture *capture, uint32_t end_reason,
 			struct kymo_error *error);
 

@@ -66,11 +66,15 @@ static void emit(uint64_t number)
 
 static struct ky_spool *create(void)
 {
+	const struct ky_spool_session session = {
+		.session = 99,
+		.overflow = KY_OVERFLOW_STREAM,
+		.command_line = {"prog\0-x\0", 8},
+		.sources = {"npu,cpu", 7},
+	};
 	struct ky_spool *spool;
 
-	assert_int_equal(ky_spool_create(&spool, path, 99, KY_OVERFLOW_STREAM,
-					 (struct kymo_str){"prog\0-x\0", 8}, NULL),
-			 KYMO_OK);
+	assert_int_equal(ky_spool_create(&spool, path, &session, NULL), KYMO_OK);
 	return spool;
 }
 
@@ -115,7 +119,6 @@ static void what_was_recorded_is_read_back(void **state)
 	for (uint64_t i = 0; i < 3000; i++)
 		emit(i);
 	ky_capture_cut(&capture);
-	assert_int_equal(ky_spool_drain(handle, 0, NULL), KYMO_OK);
 	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, NULL), KYMO_OK);
 	assert_int_equal(ky_spool_sync(spool, NULL), KYMO_OK);
 	ky_spool_close(spool);
@@ -128,7 +131,9 @@ static void what_was_recorded_is_read_back(void **state)
 	assert_int_equal(found->writer_count, 1);
 	assert_int_equal(found->writers[0].written, 3000);
 	assert_true(found->anchor_count >= 2);
-	assert_int_equal(ky_reader_session(reader)->command_line_size, 8);
+	assert_int_equal(ky_reader_command_line(reader).size, 8);
+	assert_memory_equal(ky_reader_sources(reader).data, "npu,cpu", 7);
+	assert_int_equal(ky_reader_sources(reader).size, 7);
 	assert_int_equal(ky_reader_bad_bytes(reader), 0);
 	ky_reader_close(reader);
 }
@@ -138,14 +143,16 @@ static void streaming_gives_chunks_back_and_loses_nothing(void **state)
 	struct ky_spool *spool = create();
 	struct ky_spool_capture *handle;
 	uint64_t total = (uint64_t)capture.chunk_count * KY_CHUNK_LINES * 3;
+	uint32_t freed = 0;
 
 	(void)state;
 	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
 	for (uint64_t i = 0; i < total; i++) {
 		emit(i);
 		if (i % 2000 == 0)
-			assert_int_equal(ky_spool_drain(handle, 1, NULL), KYMO_OK);
+			assert_int_equal(ky_spool_drain(handle, &freed, NULL), KYMO_OK);
 	}
+	assert_true(freed > capture.chunk_count);
 	ky_capture_cut(&capture);
 	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, NULL), KYMO_OK);
 	ky_spool_close(spool);
@@ -156,14 +163,71 @@ static void what_was_drained_is_readable_without_an_end(void **state)
 {
 	struct ky_spool *spool = create();
 	struct ky_spool_capture *handle;
+	uint32_t freed = 0;
 
 	(void)state;
 	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
 	for (uint64_t i = 0; i < KY_CHUNK_LINES; i++)
 		emit(i);
-	assert_int_equal(ky_spool_drain(handle, 1, NULL), KYMO_OK);
+	assert_int_equal(ky_spool_drain(handle, &freed, NULL), KYMO_OK);
+	assert_int_equal(freed, 1);
 	ky_spool_close(spool);            /* as if killed: no finish */
 	expect_spans(KY_CHUNK_LINES - 1); /* one line was the lease */
+}
+
+static void a_chunk_that_is_being_filled_comes_in_parts(void **state)
+{
+	struct ky_spool *spool = create();
+	struct ky_spool_capture *handle;
+	uint64_t size, number = 0;
+
+	(void)state;
+	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
+	for (int part = 0; part < 5; part++) {
+		for (int i = 0; i < 300; i++)
+			emit(number++);
+		assert_int_equal(ky_spool_snapshot(handle, NULL), KYMO_OK);
+		expect_spans(number);
+	}
+	size = ky_spool_size(spool);
+	assert_true(size < number * KYMO_LINE_SIZE + 5 * 16384);
+	ky_capture_cut(&capture);
+	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, NULL), KYMO_OK);
+	ky_spool_close(spool);
+	expect_spans(number);
+}
+
+static void another_spool_goes_on_behind_the_last_whole_block(void **state)
+{
+	struct ky_spool *spool = create();
+	struct ky_spool_capture *handle;
+	uint32_t freed = 0;
+	uint64_t number = 0;
+	off_t size;
+
+	(void)state;
+	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
+	while (number < 5000)
+		emit(number++);
+	assert_int_equal(ky_spool_snapshot(handle, NULL), KYMO_OK);
+	assert_int_equal(ky_spool_drain(handle, &freed, NULL), KYMO_OK);
+	size = (off_t)ky_spool_size(spool);
+	while (number < 5500)
+		emit(number++);
+	assert_int_equal(ky_spool_snapshot(handle, NULL), KYMO_OK);
+	ky_spool_close(spool);
+	/* It died in the middle of a block. */
+	assert_int_equal(truncate(path, size + 1000), 0);
+
+	assert_int_equal(ky_spool_resume(&spool, path, 98, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(ky_spool_resume(&spool, path, 99, NULL), KYMO_OK);
+	assert_int_equal(ky_spool_size(spool), size);
+	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
+	while (number < 6000)
+		emit(number++);
+	assert_int_equal(ky_spool_snapshot(handle, NULL), KYMO_OK);
+	ky_spool_close(spool);
+	expect_spans(number);
 }
 
 static void an_existing_file_is_kept(void **state)
@@ -173,9 +237,9 @@ static void an_existing_file_is_kept(void **state)
 
 	(void)state;
 	ky_spool_close(spool);
-	assert_int_equal(ky_spool_create(&second, path, 1, KY_OVERFLOW_DROP,
-					 (struct kymo_str){0}, &error),
-			 KYMO_ERROR_EXISTS);
+	assert_int_equal(
+		ky_spool_create(&second, path, &(struct ky_spool_session){0}, &error),
+		KYMO_ERROR_EXISTS);
 	assert_null(second);
 	assert_non_null(strstr(error.message, path));
 }
@@ -186,11 +250,13 @@ static void a_full_disk_is_told_of(void **state)
 	struct ky_spool *spool = create();
 	struct ky_spool_capture *handle;
 	struct kymo_error error;
+	uint64_t size;
 
 	(void)state;
 	assert_int_equal(ky_spool_add(spool, &capture, &handle, NULL), KYMO_OK);
 	for (uint64_t i = 0; i < 3000; i++)
 		emit(i);
+	size = ky_spool_size(spool);
 	ky_capture_cut(&capture);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = (struct rlimit){65536, old.rlim_max};
@@ -199,7 +265,12 @@ static void a_full_disk_is_told_of(void **state)
 	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, &error), KYMO_ERROR_IO);
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_non_null(strstr(error.message, "cannot write the capture file"));
+	/* With room again it goes on where the last whole block ended. */
+	assert_true(ky_spool_size(spool) > size);
+	assert_true(ky_spool_size(spool) <= 65536);
+	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, NULL), KYMO_OK);
 	ky_spool_close(spool);
+	expect_spans(3000);
 }
 
 int main(void)
@@ -211,6 +282,11 @@ int main(void)
 			streaming_gives_chunks_back_and_loses_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_was_drained_is_readable_without_an_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_chunk_that_is_being_filled_comes_in_parts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			another_spool_goes_on_behind_the_last_whole_block, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(an_existing_file_is_kept, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_full_disk_is_told_of, set_up,

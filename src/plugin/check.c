@@ -28,8 +28,6 @@ struct operation {
 
 static const struct operation source_operations[] = {
 	{"create", offsetof(struct kymo_source_ops, create)},
-	{"destroy", offsetof(struct kymo_source_ops, destroy)},
-	{"prepare", offsetof(struct kymo_source_ops, prepare)},
 	{"start", offsetof(struct kymo_source_ops, start)},
 	{"stop", offsetof(struct kymo_source_ops, stop)},
 };
@@ -156,7 +154,7 @@ static int32_t check_injection(const struct kymo_injection_desc *injection,
 
 	if (status != KYMO_OK)
 		return status;
-	if (injection->how < KYMO_INJECT_SET || injection->how > KYMO_INJECT_APPEND)
+	if (injection->how < KYMO_INJECT_SET || injection->how > KYMO_INJECT_KEEP)
 		return bad(error, "how %u is none", injection->how);
 	status = check_text(injection->variable, "variable", error);
 	if (status != KYMO_OK)
@@ -166,14 +164,36 @@ static int32_t check_injection(const struct kymo_injection_desc *injection,
 			   injection->variable);
 	if (!injection->value)
 		return bad(error, "no value for " QUOTED, injection->variable);
-	if (injection->how != KYMO_INJECT_SET && !injection->separator)
+	if ((injection->how == KYMO_INJECT_PREPEND ||
+	     injection->how == KYMO_INJECT_APPEND) &&
+	    !injection->separator)
 		return bad(error, "no separator for " QUOTED, injection->variable);
 	return KYMO_OK;
 }
 
-static int32_t check_domain(const char *domain, struct kymo_error *error)
+static int32_t check_domain(const struct kymo_domain_desc *domain,
+			    struct kymo_error *error)
 {
-	return check_text(domain, "name", error);
+	int32_t status = check_size(domain->struct_size, SIZE_1_0(kymo_domain_desc, help),
+				    "kymo_domain_desc", error);
+
+	if (status == KYMO_OK)
+		status = check_text(domain->name, "name", error);
+	if (status == KYMO_OK && domain->scope > KYMO_DOMAIN_GLOBAL)
+		status = bad(error, "scope %u is none", domain->scope);
+	return status;
+}
+
+static int32_t check_link_kind(const struct kymo_link_kind_desc *kind,
+			       struct kymo_error *error)
+{
+	int32_t status =
+		check_size(kind->struct_size, SIZE_1_0(kymo_link_kind_desc, help),
+			   "kymo_link_kind_desc", error);
+
+	if (status == KYMO_OK)
+		status = check_text(kind->name, "name", error);
+	return status;
 }
 
 /*
@@ -202,7 +222,7 @@ static int32_t check_source_tables(const struct kymo_source_desc *source,
 	check_list(source->types, "type", check_type, error, status);
 	check_list(source->keys, "key", check_key, error, status);
 	check_list(source->domains, "domain", check_domain, error, status);
-	check_list(source->link_kinds, "link kind", check_domain, error, status);
+	check_list(source->link_kinds, "link kind", check_link_kind, error, status);
 	check_list(source->options, "option", check_option, error, status);
 	check_list(source->injections, "injection", check_injection, error, status);
 	if (status != KYMO_OK)

@@ -12,6 +12,8 @@
 struct tables {
 	struct kymo_type_desc type;
 	struct kymo_key_desc key;
+	struct kymo_domain_desc domain;
+	struct kymo_link_kind_desc link_kind;
 	struct kymo_option_desc option;
 	struct kymo_injection_desc injection;
 	struct kymo_source_ops source_ops;
@@ -24,17 +26,18 @@ struct tables {
 	const struct kymo_key_desc *keys[2];
 	const struct kymo_option_desc *options[2];
 	const struct kymo_injection_desc *injections[2];
-	const char *domains[2];
-	const char *link_kinds[2];
+	const struct kymo_domain_desc *domains[2];
+	const struct kymo_link_kind_desc *link_kinds[2];
 	const char *suffixes[2];
 	const struct kymo_source_desc *sources[2];
 	const struct kymo_sink_desc *sinks[2];
 };
 
-static int32_t create(const struct kymo_host *table, struct kymo_source_host *host,
-		      void **source, struct kymo_error *error)
+static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
+		      const struct kymo_numbers *numbers, void **source,
+		      struct kymo_error *error)
 {
-	(void)table, (void)host, (void)source, (void)error;
+	(void)host, (void)self, (void)numbers, (void)source, (void)error;
 	return KYMO_OK;
 }
 
@@ -76,8 +79,8 @@ static int32_t sink_begin(void *sink, const struct kymo_trace_header *header,
 	return KYMO_OK;
 }
 
-static int32_t sink_batch(void *sink, const struct kymo_trace_event *events, size_t count,
-			  struct kymo_error *error)
+static int32_t sink_batch(void *sink, const struct kymo_trace_event *const *events,
+			  size_t count, struct kymo_error *error)
 {
 	(void)sink, (void)events, (void)count, (void)error;
 	return KYMO_OK;
@@ -97,6 +100,14 @@ static void fill_source(struct tables *t)
 		.struct_size = sizeof(t->key),
 		.value_type = KYMO_VALUE_DOUBLE,
 		.name = "bandwidth (GB/s)",
+	};
+	t->domain = (struct kymo_domain_desc){
+		.struct_size = sizeof(t->domain),
+		.name = "npu.command",
+	};
+	t->link_kind = (struct kymo_link_kind_desc){
+		.struct_size = sizeof(t->link_kind),
+		.name = "ac2g",
 	};
 	t->option = (struct kymo_option_desc){
 		.struct_size = sizeof(t->option),
@@ -122,8 +133,8 @@ static void fill_source(struct tables *t)
 	t->keys[0] = &t->key;
 	t->options[0] = &t->option;
 	t->injections[0] = &t->injection;
-	t->domains[0] = "npu.command";
-	t->link_kinds[0] = "ac2g";
+	t->domains[0] = &t->domain;
+	t->link_kinds[0] = &t->link_kind;
 	t->source = (struct kymo_source_desc){
 		.struct_size = sizeof(t->source),
 		.name = "npu",
@@ -197,8 +208,6 @@ SPOIL(source_with_long_name,
 	      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 SPOIL(source_without_ops, t->source.ops = NULL)
 SPOIL(no_create, t->source_ops.create = NULL)
-SPOIL(no_destroy, t->source_ops.destroy = NULL)
-SPOIL(no_prepare, t->source_ops.prepare = NULL)
 SPOIL(no_start, t->source_ops.start = NULL)
 SPOIL(no_stop, t->source_ops.stop = NULL)
 SPOIL(ops_end_before_stop,
@@ -210,12 +219,15 @@ SPOIL(type_of_no_side, t->type.side = 3)
 SPOIL(key_without_name, t->key.name = NULL)
 SPOIL(key_of_no_type, t->key.value_type = 0)
 SPOIL(key_of_type_8, t->key.value_type = 8 | KYMO_VALUE_ARRAY)
-SPOIL(domain_without_name, t->domains[0] = "")
-SPOIL(link_kind_without_name, t->link_kinds[0] = "")
+SPOIL(domain_too_short, t->domain.struct_size = 8)
+SPOIL(domain_without_name, t->domain.name = "")
+SPOIL(domain_of_no_scope, t->domain.scope = 3)
+SPOIL(link_kind_too_short, t->link_kind.struct_size = 8)
+SPOIL(link_kind_without_name, t->link_kind.name = NULL)
 SPOIL(option_with_equals, t->option.name = "a=b")
 SPOIL(option_of_arrays, t->option.value_type = KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY)
 SPOIL(injection_of_no_kind, t->injection.how = 0)
-SPOIL(injection_of_kind_4, t->injection.how = 4)
+SPOIL(injection_of_kind_5, t->injection.how = 5)
 SPOIL(injection_without_variable, t->injection.variable = NULL)
 SPOIL(injection_with_equals, t->injection.variable = "A=B")
 SPOIL(injection_without_value, t->injection.value = NULL)
@@ -253,8 +265,6 @@ static const struct {
 	{source_with_long_name, KYMO_ERROR_PLUGIN, "is not 1 to 64 characters"},
 	{source_without_ops, KYMO_ERROR_PLUGIN, "source 1: \"npu\": no operations"},
 	{no_create, KYMO_ERROR_PLUGIN, "the operation \"create\" is missing"},
-	{no_destroy, KYMO_ERROR_PLUGIN, "the operation \"destroy\" is missing"},
-	{no_prepare, KYMO_ERROR_PLUGIN, "the operation \"prepare\" is missing"},
 	{no_start, KYMO_ERROR_PLUGIN, "the operation \"start\" is missing"},
 	{no_stop, KYMO_ERROR_PLUGIN, "the operation \"stop\" is missing"},
 	{ops_end_before_stop, KYMO_ERROR_PLUGIN, "the operation \"stop\" is missing"},
@@ -265,12 +275,15 @@ static const struct {
 	{key_without_name, KYMO_ERROR_PLUGIN, "key 1: no name"},
 	{key_of_no_type, KYMO_ERROR_PLUGIN, "key 1: value_type 0 is none"},
 	{key_of_type_8, KYMO_ERROR_PLUGIN, "key 1: value_type 0x108 is none"},
+	{domain_too_short, KYMO_ERROR_PLUGIN, "domain 1: struct_size is 8"},
 	{domain_without_name, KYMO_ERROR_PLUGIN, "domain 1: no name"},
+	{domain_of_no_scope, KYMO_ERROR_PLUGIN, "domain 1: scope 3 is none"},
+	{link_kind_too_short, KYMO_ERROR_PLUGIN, "link kind 1: struct_size is 8"},
 	{link_kind_without_name, KYMO_ERROR_PLUGIN, "link kind 1: no name"},
 	{option_with_equals, KYMO_ERROR_PLUGIN, "option 1: the name \"a=b\""},
 	{option_of_arrays, KYMO_ERROR_PLUGIN, "option 1: value_type 0x101 is none"},
 	{injection_of_no_kind, KYMO_ERROR_PLUGIN, "injection 1: how 0 is none"},
-	{injection_of_kind_4, KYMO_ERROR_PLUGIN, "injection 1: how 4 is none"},
+	{injection_of_kind_5, KYMO_ERROR_PLUGIN, "injection 1: how 5 is none"},
 	{injection_without_variable, KYMO_ERROR_PLUGIN, "injection 1: no variable"},
 	{injection_with_equals, KYMO_ERROR_PLUGIN, "\"A=B\" holds a '='"},
 	{injection_without_value, KYMO_ERROR_PLUGIN, "no value for \"NPU_LAYERS\""},
@@ -299,6 +312,40 @@ static void a_good_plugin_passes(void **state)
 	fill(&t);
 	assert_int_equal(ky_plugin_check(&t.plugin, &error), KYMO_OK);
 	assert_int_equal(ky_plugin_check(&t.plugin, NULL), KYMO_OK);
+}
+
+static void only_three_operations_are_required(void **state)
+{
+	struct tables t;
+
+	(void)state;
+	fill(&t);
+	t.source_ops.destroy = NULL;
+	t.source_ops.prepare = NULL;
+	assert_int_equal(ky_plugin_check(&t.plugin, NULL), KYMO_OK);
+}
+
+static void only_lists_need_a_separator(void **state)
+{
+	static const struct {
+		uint32_t how;
+		int32_t status;
+	} rows[] = {
+		{KYMO_INJECT_SET, KYMO_OK},
+		{KYMO_INJECT_PREPEND, KYMO_ERROR_PLUGIN},
+		{KYMO_INJECT_APPEND, KYMO_ERROR_PLUGIN},
+		{KYMO_INJECT_KEEP, KYMO_OK},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tables t;
+
+		fill(&t);
+		t.injection.separator = NULL;
+		t.injection.how = rows[i].how;
+		assert_int_equal(ky_plugin_check(&t.plugin, NULL), rows[i].status);
+	}
 }
 
 static void lists_may_be_missing(void **state)
@@ -353,14 +400,14 @@ static void every_fault_is_refused_and_named(void **state)
 
 static void a_list_without_end_is_refused(void **state)
 {
-	static const char *domains[4096];
+	static const struct kymo_domain_desc *domains[4096];
 	struct kymo_error error = {0};
 	struct tables t;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
-		domains[i] = "npu";
 	fill(&t);
+	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
+		domains[i] = &t.domain;
 	t.source.domains = domains;
 	assert_int_equal(ky_plugin_check(&t.plugin, &error), KYMO_ERROR_PLUGIN);
 	assert_non_null(strstr(error.message, "list of domains does not end with NULL"));
@@ -376,6 +423,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_plugin_passes),
+		cmocka_unit_test(only_three_operations_are_required),
+		cmocka_unit_test(only_lists_need_a_separator),
 		cmocka_unit_test(lists_may_be_missing),
 		cmocka_unit_test(structs_that_have_grown_pass),
 		cmocka_unit_test(every_fault_is_refused_and_named),

@@ -39,6 +39,9 @@ static struct {
 	struct mirror mirror;
 } dictionary;
 
+/* By type: its source's number, or 0; those that do not fit are of no use to anybody. */
+static uint16_t type_sources[HANDLE_MAX + 1];
+
 static size_t padded(size_t size)
 {
 	return (size + 7) & ~(size_t)7;
@@ -104,8 +107,7 @@ static uint32_t highest_number(uint16_t kind)
 /* What happened in one session: not for the next one's capture. */
 static int is_of_session(uint16_t kind)
 {
-	return kind == KY_ENTRY_METADATA || kind == KY_ENTRY_STATE ||
-	       kind == KY_ENTRY_LOSS;
+	return kind == KY_ENTRY_METADATA || kind == KY_ENTRY_STATE;
 }
 
 static size_t whole_size(size_t size)
@@ -143,6 +145,13 @@ static void write_mirror(uint16_t kind, uint32_t id, const void *payload, size_t
 	__atomic_store_n(mirror->tail, mirror->used, __ATOMIC_RELEASE);
 }
 
+static void note_source(uint32_t id, const struct ky_type_entry *type)
+{
+	if (type->source <= UINT16_MAX)
+		__atomic_store_n(&type_sources[id], (uint16_t)type->source,
+				 __ATOMIC_RELAXED);
+}
+
 static int32_t append_of_session(uint16_t kind, const void *payload, size_t size,
 				 uint32_t *id)
 {
@@ -167,6 +176,8 @@ static int32_t append(uint16_t kind, const void *payload, size_t size, uint32_t 
 	write_entry(dictionary.region + dictionary.tail, kind, *id, payload, size);
 	table_insert(dictionary.tail);
 	dictionary.count[kind]++;
+	if (kind == KY_ENTRY_TYPE && size >= sizeof(struct ky_type_entry))
+		note_source(*id, payload);
 	/* Last, also for a child that is forked off at this moment. */
 	__atomic_store_n(&dictionary.tail, dictionary.tail + whole, __ATOMIC_RELEASE);
 	if (dictionary.mirror.region)
@@ -247,6 +258,11 @@ int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
 	ky_unlock(lock);
 	errno = kept;
 	return status;
+}
+
+uint32_t ky_dictionary_source_of(uint16_t type)
+{
+	return __atomic_load_n(&type_sources[type], __ATOMIC_RELAXED);
 }
 
 uint32_t ky_dictionary_string(struct kymo_str text)

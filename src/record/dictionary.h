@@ -6,7 +6,7 @@
  * numbers held at call sites stay valid from session to session. While a capture is
  * being recorded every entry is also appended to the capture's own region (the mirror),
  * which a recorder can read whenever the program dies. What belongs to one session only
- * (METADATA, STATE, LOSS) stands in the mirror alone and is never found by content.
+ * (METADATA, STATE) stands in the mirror alone and is never found by content.
  *
  * Every function takes the dictionary's lock (a word on the wiped page) and may be called
  * from any thread. After a fork the child calls ky_dictionary_recover() before anything
@@ -42,6 +42,9 @@ uint32_t ky_dictionary_text(const char *text); /* NULL gives 0 */
  */
 int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 			     uint64_t *not_kept);
+
+/* The source's number of a type; 0: unknown. Any thread, without the lock. */
+uint32_t ky_dictionary_source_of(uint16_t type);
 
 /* Rebuilds the index from the committed entries, in a forked child. */
 void ky_dictionary_recover(void);

@@ -7,11 +7,13 @@
  * Memory, in this order, each part 4096-aligned (chunks 65536-aligned), offsets and
  * counts in the header:
  *
- *     header | anchors | writer slots | chunk states | dictionary | chunks
+ *     header | anchors | writer slots | source counts | chunk states | chunk order
+ *            | dictionary | chunks
  *
  * Who writes what: the header's identity, state and slots: the program (the recorder
- * fills the sizes before it hands the memory over); chunk states: both, by
- * compare-and-swap; everything else: the program. The recorder trusts nothing of it.
+ * fills the sizes before it hands the memory over, and says when it stops streaming);
+ * chunk states: both, by compare-and-swap; everything else: the program. The recorder
+ * trusts nothing of it.
  */
 #ifndef KYMO_RECORD_LAYOUT_H
 #define KYMO_RECORD_LAYOUT_H
@@ -24,6 +26,8 @@
 #define KY_CHUNK_LINES    1023u /* behind the header line */
 #define KY_ANCHOR_MAX     4096u /* a ring; the recorder takes them out in time */
 #define KY_WRITER_MAX     4096u /* threads that hold a lease at one moment */
+#define KY_SOURCE_MAX     64u   /* sources with counts of their own; 0: all others */
+#define KY_LOST_REASONS   6u    /* KYMO_LOST_*, and 0 */
 #define KY_BUDGET_DEFAULT (64u << 20)
 #define KY_BUDGET_MIN     (10u << 20)
 #define KY_DICTIONARY_MIN (8u << 20) /* also 1/8 of the budget where that is more */
@@ -55,6 +59,12 @@
 #define KY_CHUNK_SEALED      4u
 #define KY_CHUNK_QUARANTINED 5u
 
+/* Why a recorder takes no more chunks out while the program runs. */
+#define KY_STREAM_GOES_ON 0u
+#define KY_STREAM_LIMIT   1u /* the file has reached its limit */
+#define KY_STREAM_SPACE   2u /* the disk is nearly full */
+#define KY_STREAM_FAILED  3u /* the file could not be written */
+
 /* Header flags. */
 #define KY_CAPTURE_FOLLOW_FORKS 0x1u
 #define KY_CAPTURE_CONTROLLED   0x2u
@@ -67,10 +77,13 @@ struct ky_capture_header {
 	uint32_t flags;
 
 	uint64_t total_size;
-	uint64_t anchors_offset, writers_offset, states_offset;
+	uint64_t anchors_offset, writers_offset, sources_offset;
+	uint64_t states_offset, order_offset;
 	uint64_t dictionary_offset, dictionary_size;
 	uint64_t chunks_offset;
-	uint32_t anchor_capacity, writer_capacity, chunk_count, chunk_size;
+	uint32_t anchor_capacity, writer_capacity, source_capacity;
+	uint32_t chunk_count, chunk_size;
+	uint32_t reserved0;
 
 	uint32_t ticks;    /* KY_TICKS_* */
 	uint32_t overflow; /* KY_OVERFLOW_* */
@@ -93,8 +106,13 @@ struct ky_capture_header {
 	uint64_t chunks_freed;    /* times that a chunk became FREE again */
 	uint64_t names_not_kept;
 	uint64_t cold_chunks; /* taken before they were warm */
+	uint64_t quarantined_chunks;
 	/* Activities of threads that had no writer: no slot left, or in a handler. */
 	uint64_t filtered_unowned, lost_full_unowned, lost_nested_unowned;
+	/* By the recorder, when it ceases to stream. */
+	uint32_t stream_stopped; /* KY_STREAM_* */
+	uint32_t reserved1;
+	int64_t stream_stopped_ns; /* CLOCK_MONOTONIC */
 
 	/* Identity as the program saw it; terminated. */
 	char host[64];
@@ -109,9 +127,9 @@ struct ky_chunk_header {
 	uint32_t magic, index;
 	uint64_t sequence; /* of the lease under which it was first written */
 	uint32_t writer;
-	uint32_t reserved0;
+	uint32_t first; /* line that stands behind this header; files only, 0 in memory */
 	uint64_t reserved[4];
-	uint32_t crc32c; /* of the committed lines; files only, 0 in memory */
+	uint32_t crc32c; /* of the lines behind it; files only, 0 in memory */
 	uint32_t head;   /* lines committed, release store */
 };
 
@@ -123,6 +141,16 @@ struct ky_writer_slot {
 	uint32_t tid, track;
 	uint32_t chunk; /* index + 1, 0: none */
 	uint32_t state; /* 0 free, 1 in use */
+};
+
+/*
+ * Counts of one source, by its number; of all that have no place here: 0. Any thread of
+ * the program adds to them.
+ */
+struct ky_source_counts {
+	uint64_t overwritten; /* records in chunks that were taken for newer ones */
+	uint64_t reserved0;
+	uint64_t lost[KY_LOST_REASONS]; /* as the source reported it */
 };
 
 /* A bound of a clock, or for clock 0 of host ticks, against CLOCK_MONOTONIC. */
@@ -165,8 +193,7 @@ struct ky_dictionary_entry {
 #define KY_ENTRY_CODE       12u /* struct ky_code_entry */
 #define KY_ENTRY_METADATA   13u /* one struct ky_attribute, of the whole capture */
 #define KY_ENTRY_STATE      14u /* struct ky_state_entry: the last one of a source holds */
-#define KY_ENTRY_LOSS       15u /* struct ky_loss_entry: they add up */
-#define KY_ENTRY_KINDS      16u
+#define KY_ENTRY_KINDS      15u
 
 /* String 1 stands for every name that was not kept. */
 #define KY_STRING_NOT_KEPT      1u
@@ -198,7 +225,8 @@ struct ky_link_kind_entry {
 
 struct ky_clock_entry {
 	uint32_t name, source, kind, bits;
-	uint32_t flags, reserved0;
+	uint32_t flags;
+	uint32_t device; /* a device's number, or 0 */
 	uint64_t ticks_num, ticks_den;
 };
 
@@ -236,16 +264,9 @@ struct ky_code_entry {
 
 struct ky_state_entry {
 	uint32_t source; /* a source's number */
-	uint32_t state;  /* KYMO_SOURCE_* */
+	uint32_t state;  /* KYMO_STATE_* */
 	uint32_t reason, remedy;
 	uint64_t sequence; /* so that a state that comes again is a new entry */
-};
-
-struct ky_loss_entry {
-	uint32_t source; /* a source's number */
-	uint32_t reason; /* KYMO_LOST_* */
-	uint64_t count;
-	uint64_t sequence;
 };
 
 /* ---- .kymo file ---- */
@@ -256,10 +277,11 @@ struct ky_loss_entry {
 #define KY_BLOCK_SESSION    1u /* struct ky_session_block */
 #define KY_BLOCK_CAPTURE    2u /* struct ky_capture_header, as it was then; last holds */
 #define KY_BLOCK_DICTIONARY 3u /* bytes of the dictionary from `sequence` on */
-#define KY_BLOCK_CHUNK      4u /* struct ky_chunk_header, then `head` lines */
+#define KY_BLOCK_CHUNK      4u /* struct ky_chunk_header, lines `first` to `head` */
 #define KY_BLOCK_ANCHORS    5u /* struct ky_anchor each */
 #define KY_BLOCK_WRITERS    6u /* struct ky_writer_slot each, from slot 0; last holds */
 #define KY_BLOCK_END        7u /* struct ky_end_block; last holds */
+#define KY_BLOCK_SOURCES    8u /* struct ky_source_counts each, from 0; last holds */
 
 struct ky_file_header {
 	uint64_t magic; /* KY_FILE_MAGIC */
@@ -285,7 +307,9 @@ struct ky_session_block {
 	int64_t start_monotonic_ns, start_realtime_ns;
 	uint64_t recorder_pid;
 	uint32_t overflow, command_line_size;
-	/* then the command line, arguments separated by NUL */
+	uint32_t sources_size, reserved0;
+	/* then the command line, each argument ended by NUL, and the names of the wanted
+	 * sources, separated by ',' */
 };
 
 #define KY_END_EXITED  1u /* the process ended, however */
@@ -303,6 +327,7 @@ KYMO_STATIC_ASSERT(sizeof(struct ky_chunk_header) == KYMO_LINE_SIZE);
 KYMO_STATIC_ASSERT(offsetof(struct ky_chunk_header, head) == 60);
 KYMO_STATIC_ASSERT(KY_CHUNK_SIZE == (KY_CHUNK_LINES + 1) * KYMO_LINE_SIZE);
 KYMO_STATIC_ASSERT(sizeof(struct ky_writer_slot) == 64);
+KYMO_STATIC_ASSERT(sizeof(struct ky_source_counts) == 64);
 KYMO_STATIC_ASSERT(sizeof(struct ky_anchor) == 64);
 KYMO_STATIC_ASSERT(sizeof(struct ky_dictionary_entry) == 16);
 KYMO_STATIC_ASSERT(sizeof(struct ky_source_entry) == 16);
@@ -313,10 +338,9 @@ KYMO_STATIC_ASSERT(sizeof(struct ky_track_entry) == 40);
 KYMO_STATIC_ASSERT(sizeof(struct ky_attribute) == 8);
 KYMO_STATIC_ASSERT(sizeof(struct ky_code_entry) == 24);
 KYMO_STATIC_ASSERT(sizeof(struct ky_state_entry) == 24);
-KYMO_STATIC_ASSERT(sizeof(struct ky_loss_entry) == 24);
 KYMO_STATIC_ASSERT(sizeof(struct ky_file_header) == 64);
 KYMO_STATIC_ASSERT(sizeof(struct ky_block_header) == 64);
-KYMO_STATIC_ASSERT(sizeof(struct ky_session_block) == 32);
+KYMO_STATIC_ASSERT(sizeof(struct ky_session_block) == 40);
 KYMO_STATIC_ASSERT(sizeof(struct ky_end_block) == 24);
 
 #endif

@@ -19,13 +19,13 @@ static void destroy(struct ky_embedded *embedded)
 	free(embedded);
 }
 
-int32_t ky_embedded_create(struct ky_embedded **out, uint64_t budget, uint64_t session,
-			   struct kymo_error *error)
+int32_t ky_embedded_create(struct ky_embedded **out, uint64_t budget, uint32_t overflow,
+			   uint64_t session, struct kymo_error *error)
 {
 	const struct ky_capture_setup setup = {
 		.budget = budget,
 		.ticks = ky_clock_choose(),
-		.overflow = KY_OVERFLOW_DROP,
+		.overflow = overflow,
 		.flags = KY_CAPTURE_EMBEDDED,
 		.session = session,
 		.capture = 1,

@@ -15,9 +15,9 @@ struct ky_embedded {
 	struct ky_embedded *next;
 };
 
-/* Makes one of `budget` bytes, with some chunks warm, for `session`. */
-int32_t ky_embedded_create(struct ky_embedded **out, uint64_t budget, uint64_t session,
-			   struct kymo_error *error);
+/* Makes one of `budget` bytes, with some chunks warm, for `session`; KY_OVERFLOW_*. */
+int32_t ky_embedded_create(struct ky_embedded **out, uint64_t budget, uint32_t overflow,
+			   uint64_t session, struct kymo_error *error);
 
 /*
  * Takes it over, after the cut or if it was never recorded into; NULL is allowed. Calls

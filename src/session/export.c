@@ -32,8 +32,8 @@ static int32_t tap_begin(void *sink, const struct kymo_trace_header *header,
 	return tap->ops->begin(tap->sink, header, error);
 }
 
-static int32_t tap_batch(void *sink, const struct kymo_trace_event *events, size_t count,
-			 struct kymo_error *error)
+static int32_t tap_batch(void *sink, const struct kymo_trace_event *const *events,
+			 size_t count, struct kymo_error *error)
 {
 	struct tap *tap = sink;
 
@@ -72,8 +72,8 @@ static int32_t null_begin(void *sink, const struct kymo_trace_header *header,
 	return KYMO_OK;
 }
 
-static int32_t null_batch(void *sink, const struct kymo_trace_event *events, size_t count,
-			  struct kymo_error *error)
+static int32_t null_batch(void *sink, const struct kymo_trace_event *const *events,
+			  size_t count, struct kymo_error *error)
 {
 	(void)sink, (void)events, (void)count, (void)error;
 	return KYMO_OK;

@@ -49,14 +49,29 @@ static int is_open(const struct kymo_source_host *host)
 	return is_wanted(host, 0);
 }
 
+/* Where the recorder finds it, whatever becomes of this process. */
+static void count_lost(const struct kymo_source_host *host, uint32_t reason,
+		       uint64_t count)
+{
+	struct ky_source_counts *counts =
+		__atomic_load_n(&ky_gate()->counts, __ATOMIC_ACQUIRE);
+	uint32_t place = host->number < KY_SOURCE_MAX ? host->number : 0;
+
+	if (counts)
+		__atomic_fetch_add(&counts[place].lost[reason], count, __ATOMIC_RELAXED);
+}
+
 /* Why a record could not be begun: the loss has been counted, or it is late. */
 static int32_t refuse(struct kymo_source_host *host)
 {
 	if (ky_gate_word() == KYMO_GATE_ON && is_open(host))
 		return KYMO_ERROR_NO_MEMORY;
+	/* Handed in against the wish of whoever paused. */
+	if (ky_gate_is_paused())
+		ky_writer_filtered();
 	/* What comes before the first session belongs to none. */
-	if (host->epoch != 0)
-		__atomic_fetch_add(&host->lost[KYMO_LOST_LATE], 1, __ATOMIC_RELAXED);
+	else if (host->epoch != 0)
+		count_lost(host, KYMO_LOST_LATE, 1);
 	return KYMO_ERROR_STATE;
 }
 
@@ -107,16 +122,17 @@ __attribute__((noinline)) static int32_t emit_many(struct kymo_source_host *host
 	return status;
 }
 
-static int32_t host_emit(struct kymo_source_host *host, const struct kymo_record *lines,
+static int32_t host_emit(struct kymo_source_host *host, const union kymo_line *lines,
 			 uint32_t line_count)
 {
+	const struct kymo_record *first = &lines->record;
 	struct ky_writer *writer = ky_writer_self;
 
-	if (KYMO_UNLIKELY(line_count != 1 || lines->lines != 1 ||
-			  !is_of_kind(lines, ACTIVITY_KINDS) ||
-			  !is_wanted(host, lines->type) || !ky_line_begin(writer)))
-		return emit_many(host, lines, line_count);
-	*writer->cursor = *lines;
+	if (KYMO_UNLIKELY(line_count != 1 || first->lines != 1 ||
+			  !is_of_kind(first, ACTIVITY_KINDS) ||
+			  !is_wanted(host, first->type) || !ky_line_begin(writer)))
+		return emit_many(host, first, line_count);
+	*writer->cursor = *first;
 	ky_line_commit(writer);
 	return KYMO_OK;
 }
@@ -129,7 +145,7 @@ static uint64_t host_now(void)
 static void host_lost(struct kymo_source_host *host, uint32_t reason, uint64_t count)
 {
 	if (reason > 0 && reason < KY_LOST_REASONS)
-		__atomic_fetch_add(&host->lost[reason], count, __ATOMIC_RELAXED);
+		count_lost(host, reason, count);
 }
 
 static void host_anchor(struct kymo_source_host *host, uint32_t clock,
@@ -164,11 +180,10 @@ static void set_state(struct kymo_source_host *host, uint32_t state,
 static void host_state(struct kymo_source_host *host, uint32_t state,
 		       struct kymo_str reason, struct kymo_str remedy)
 {
-	if (state > KYMO_SOURCE_FAILED)
+	if (state > KYMO_STATE_FAILED)
 		return;
 	__atomic_store_n(&host->has_told, 1, __ATOMIC_RELAXED);
 	set_state(host, state, reason, remedy);
-	ky_host_publish_lost(host);
 }
 
 static void host_stopped(struct kymo_source_host *host, uint32_t epoch)
@@ -233,9 +248,22 @@ static int32_t host_option(struct kymo_source_host *host, const char *name,
 static void host_log(struct kymo_source_host *host, uint32_t severity,
 		     struct kymo_str text)
 {
-	if (severity >= KYMO_SEVERITY_WARNING && host->state == KYMO_SOURCE_RECORDING &&
+	if (severity >= KYMO_SEVERITY_WARNING && host->state == KYMO_STATE_RECORDING &&
 	    !__atomic_exchange_n(&host->has_told, 1, __ATOMIC_RELAXED))
-		set_state(host, KYMO_SOURCE_RECORDING, text, (struct kymo_str){NULL, 0});
+		set_state(host, KYMO_STATE_RECORDING, text, (struct kymo_str){NULL, 0});
+}
+
+static void host_push_correlation(struct kymo_source_host *host, uint16_t domain,
+				  uint64_t value)
+{
+	(void)host;
+	ky_sources_push(domain, value);
+}
+
+static void host_pop_correlation(struct kymo_source_host *host, uint16_t domain)
+{
+	(void)host;
+	ky_sources_pop(domain);
 }
 
 static const struct kymo_host table = {
@@ -261,6 +289,7 @@ static const struct kymo_host table = {
 	.attributes = ky_host_attributes,
 	.anchor = host_anchor,
 	.buffer_take = ky_host_buffer_take,
+	.buffer_epoch = ky_host_buffer_epoch,
 	.buffer_give = ky_host_buffer_give,
 	.state = host_state,
 	.stopped = host_stopped,
@@ -269,6 +298,8 @@ static const struct kymo_host table = {
 	.timer = ky_host_timer,
 	.at_exit = ky_host_at_exit,
 	.log = host_log,
+	.push_correlation = host_push_correlation,
+	.pop_correlation = host_pop_correlation,
 };
 
 const struct kymo_host *ky_host_table(void)
@@ -339,34 +370,17 @@ void ky_host_close(struct kymo_source_host *host)
 			__atomic_store_n(&host->wanted[i], 0, __ATOMIC_RELAXED);
 }
 
+void ky_host_forked(struct kymo_source_host *host)
+{
+	host->is_frozen = 0;
+	/* Whoever was to fill them is gone with the parent's threads. */
+	host->buffer_count = 0;
+	ky_host_close(host);
+}
+
 void ky_host_set_state(struct kymo_source_host *host, uint32_t state, const char *reason,
 		       const char *remedy)
 {
 	set_state(host, state, (struct kymo_str){reason, reason ? strlen(reason) : 0},
 		  (struct kymo_str){remedy, remedy ? strlen(remedy) : 0});
-}
-
-void ky_host_publish_lost(struct kymo_source_host *host)
-{
-	for (uint32_t reason = 1; reason < KY_LOST_REASONS; reason++) {
-		struct ky_loss_entry entry = {.source = host->number, .reason = reason};
-		uint32_t id;
-
-		entry.count =
-			__atomic_exchange_n(&host->lost[reason], 0, __ATOMIC_RELAXED);
-		if (entry.count == 0)
-			continue;
-		entry.sequence = next_sequence();
-		/* No room: kept for another try. */
-		if (ky_dictionary_intern(KY_ENTRY_LOSS, &entry, sizeof(entry), &id) !=
-		    KYMO_OK)
-			__atomic_fetch_add(&host->lost[reason], entry.count,
-					   __ATOMIC_RELAXED);
-	}
-}
-
-void ky_host_forget_lost(struct kymo_source_host *host)
-{
-	for (uint32_t reason = 1; reason < KY_LOST_REASONS; reason++)
-		__atomic_store_n(&host->lost[reason], 0, __ATOMIC_RELAXED);
 }

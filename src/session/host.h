@@ -14,18 +14,23 @@
 #include "record/layout.h"
 #include "session/page.h"
 
-#define KY_HOST_TYPES_MAX   512u        /* activity types of one source */
-#define KY_HOST_CLOCKS_MAX  16u         /* clocks that are sampled for it */
-#define KY_HOST_BUFFERS_MAX 64u         /* buffers of one source */
-#define KY_HOST_MEMORY_MAX  (64u << 20) /* bytes in them */
-#define KY_HOST_TEXT_MAX    2048u       /* bytes of option values */
-#define KY_LOST_REASONS     6u          /* KYMO_LOST_*, and 0 */
+#define KY_HOST_TYPES_MAX    512u        /* activity types of one source */
+#define KY_HOST_CLOCKS_MAX   16u         /* clocks that are sampled for it */
+#define KY_HOST_BUFFERS_MAX  64u         /* buffers of one source */
+#define KY_HOST_MEMORY_MAX   (64u << 20) /* bytes in them */
+#define KY_HOST_TEXT_MAX     2048u       /* bytes of option values */
+#define KY_HOST_METADATA_MAX 64u         /* keys that it said of the process */
 
 struct ky_host_buffer {
-	void *data;
+	uint8_t *data;
 	size_t size;
 	uint32_t epoch; /* of the session that it was taken in */
-	uint32_t taken;
+	uint32_t reserved0;
+};
+
+struct ky_host_metadata {
+	struct kymo_value value;
+	uint64_t *array; /* what value.array points to, or NULL */
 };
 
 struct kymo_source_host {
@@ -39,18 +44,24 @@ struct kymo_source_host {
 	uint32_t epoch;     /* of the session it was prepared for last */
 	uint32_t stopped;   /* the last epoch whose late end it has told */
 	uint32_t has_told; /* it reported a state by itself since it was last looked at */
-	uint32_t state;    /* KYMO_SOURCE_*, as last recorded */
-	uint64_t lost[KY_LOST_REASONS]; /* counted, not yet in the dictionary */
+	uint32_t state;    /* KYMO_STATE_*, as last recorded */
 
 	uint32_t type_count;
 	uint16_t types[KY_HOST_TYPES_MAX];
 	struct ky_type_entry type_entries[KY_HOST_TYPES_MAX];
 
+	struct kymo_numbers numbers; /* of what its tables declare */
+	uint16_t *declared;          /* the numbers themselves */
+
 	uint32_t clock_count;
 	uint32_t clocks[KY_HOST_CLOCKS_MAX];
 
-	struct ky_host_buffer buffers[KY_HOST_BUFFERS_MAX];
-	size_t buffer_bytes;
+	uint8_t *buffer_memory; /* KY_HOST_MEMORY_MAX bytes, or NULL */
+	uint32_t buffer_count;
+	struct ky_host_buffer buffers[KY_HOST_BUFFERS_MAX]; /* taken, by their place */
+
+	uint32_t metadata_count;
+	struct ky_host_metadata metadata[KY_HOST_METADATA_MAX];
 
 	size_t text_size;
 	char text[KY_HOST_TEXT_MAX]; /* option values, each terminated */
@@ -62,12 +73,21 @@ struct kymo_source_host *ky_host_create(const struct kymo_plugin *plugin,
 					const struct kymo_source_desc *desc,
 					uint32_t ordinal);
 
+/*
+ * Gives what the source's tables declare its numbers, in the order of the tables, into
+ * host->numbers. May be tried again after a failure.
+ */
+int32_t ky_host_declare(struct kymo_source_host *host, struct kymo_error *error);
+
 /* Opens emit for the types that are on; closes it again. */
 void ky_host_open(struct kymo_source_host *host);
 void ky_host_close(struct kymo_source_host *host);
 
 /* Types that are on unless asked otherwise, into `types`; how many. */
 size_t ky_host_default_types(struct kymo_source_host *host, uint16_t *types);
+
+/* In a forked child: nothing of the parent's recording is its own. */
+void ky_host_forked(struct kymo_source_host *host);
 
 /* The clocks it has registered, into `clocks`; how many. */
 size_t ky_host_clocks(struct kymo_source_host *host, uint32_t *clocks);
@@ -76,10 +96,6 @@ size_t ky_host_clocks(struct kymo_source_host *host, uint32_t *clocks);
 void ky_host_set_state(struct kymo_source_host *host, uint32_t state, const char *reason,
 		       const char *remedy);
 
-/* Moves what was counted as lost into the dictionary; or forgets it. */
-void ky_host_publish_lost(struct kymo_source_host *host);
-void ky_host_forget_lost(struct kymo_source_host *host);
-
 /* ---- Members of the host table, by file ---- */
 
 /* host_names.c */
@@ -87,9 +103,10 @@ int32_t ky_host_type(struct kymo_source_host *host, const struct kymo_type_desc 
 		     uint16_t *out);
 int32_t ky_host_key(struct kymo_source_host *host, const struct kymo_key_desc *desc,
 		    uint16_t *out);
-int32_t ky_host_domain(struct kymo_source_host *host, const char *name, uint32_t scope,
+int32_t ky_host_domain(struct kymo_source_host *host, const struct kymo_domain_desc *desc,
 		       uint16_t *out);
-int32_t ky_host_link_kind(struct kymo_source_host *host, const char *name, uint16_t *out);
+int32_t ky_host_link_kind(struct kymo_source_host *host,
+			  const struct kymo_link_kind_desc *desc, uint16_t *out);
 int32_t ky_host_clock(struct kymo_source_host *host, const struct kymo_clock_desc *desc,
 		      uint32_t *out);
 
@@ -98,7 +115,8 @@ int32_t ky_host_device(struct kymo_source_host *host, const struct kymo_device_d
 		       uint32_t *out);
 int32_t ky_host_track(struct kymo_source_host *host, const struct kymo_track_desc *desc,
 		      uint32_t *out);
-int32_t ky_host_thread_track(struct kymo_source_host *host, uint64_t tid, uint32_t *out);
+int32_t ky_host_thread_track(struct kymo_source_host *host, uint64_t tid, uint32_t clock,
+			     uint32_t *out);
 int32_t ky_host_counter_group(struct kymo_source_host *host, uint32_t track,
 			      struct kymo_str name,
 			      const struct kymo_counter_desc *const *counters,
@@ -109,18 +127,33 @@ uint32_t ky_host_string(struct kymo_source_host *host, struct kymo_str text);
 uint32_t ky_host_code(struct kymo_source_host *host, const void *address);
 uint32_t ky_host_attributes(struct kymo_source_host *host,
 			    const struct kymo_value *values, size_t count);
+/* Interns the values as one entry, those that are left out excepted. */
+int32_t ky_host_intern_values(uint16_t kind, const struct kymo_value *values,
+			      size_t count, uint32_t *id);
+int ky_host_is_left_out(const struct kymo_value *value);
+
+/* host_metadata.c */
 int32_t ky_host_metadata(struct kymo_source_host *host, const struct kymo_value *value);
+/* Tells the session that begins all that was said so far. */
+void ky_host_publish_metadata(struct kymo_source_host *host);
 
 /* host_buffers.c */
 void *ky_host_buffer_take(struct kymo_source_host *host, size_t size);
-int32_t ky_host_buffer_give(struct kymo_source_host *host, void *buffer, uint32_t epoch);
+int32_t ky_host_buffer_epoch(struct kymo_source_host *host, const void *buffer,
+			     uint32_t *epoch);
+int32_t ky_host_buffer_give(struct kymo_source_host *host, void *buffer);
 
 /* host_timer.c */
 int32_t ky_host_timer(struct kymo_source_host *host, uint64_t period_ns,
-		      void (*tick)(void *source, uint64_t now), void *source);
+		      kymo_tick_fn tick, void *source);
+/*
+ * Its timer ticks from open to close. Close waits for a tick that is under way; false if
+ * that has not ended by the deadline.
+ */
+int32_t ky_host_open_timer(struct kymo_source_host *host);
+int ky_host_close_timer(struct kymo_source_host *host, uint64_t deadline_ns);
 
 /* host_exit.c */
-int32_t ky_host_at_exit(struct kymo_source_host *host,
-			void (*drain)(void *source, uint64_t deadline_ns), void *source);
+int32_t ky_host_at_exit(struct kymo_source_host *host, kymo_drain_fn drain, void *source);
 
 #endif

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A last look at what vendors still hold when the program exits normally. The library
- * registers its one exit handler when the first source asks, and never otherwise. Which
- * drains there are lies on the wiped page: a forked child inherits the handler, but it
- * finds nothing to do unless a source has asked in the child itself.
+ * A last look at what vendors still hold when the program exits normally. Each call
+ * registers an exit handler at that very moment, since its place among the handlers of
+ * the vendor's driver is what the caller chose the moment for; the library registers none
+ * of its own accord.
+ *
+ * Handlers run last registered first, and so are the drains taken: each handler runs the
+ * last drain that has not run. The drains lie on the wiped page. A forked child inherits
+ * the handlers, but these find nothing to do unless a source has asked in the child
+ * itself.
  */
 #include "session/host.h"
 
@@ -14,48 +19,44 @@
 
 #define EXIT_LIMIT_NS 2000000000u /* for all sources together */
 
-static void run_drains(void)
+/* Taken out first: it is called once, whatever exits meanwhile. */
+static struct ky_drain take_last(uint64_t *deadline_ns)
 {
 	struct ky_session_page *page = ky_session_page();
-	uint64_t deadline_ns = ky_monotonic_ns() + EXIT_LIMIT_NS;
+	struct ky_drain drain = {.host = NULL};
 
-	for (uint32_t i = 0; i < KY_SOURCES_MAX; i++) {
-		struct ky_drain drain;
-
-		if (ky_gate_word() != KYMO_GATE_ON || ky_monotonic_ns() >= deadline_ns)
-			return;
-		/* Taken out first: it is called once, whatever exits meanwhile. */
-		ky_lock(&page->drain_lock);
-		drain = page->drains[i];
-		page->drains[i].host = NULL;
-		ky_unlock(&page->drain_lock);
-		if (!drain.host)
-			continue;
-		drain.drain(drain.source, deadline_ns);
-		ky_host_publish_lost(drain.host);
-	}
+	ky_lock(&page->drain_lock);
+	if (page->drain_count > 0)
+		drain = page->drains[--page->drain_count];
+	if (page->exit_deadline_ns == 0)
+		page->exit_deadline_ns = ky_monotonic_ns() + EXIT_LIMIT_NS;
+	*deadline_ns = page->exit_deadline_ns;
+	ky_unlock(&page->drain_lock);
+	return drain;
 }
 
-int32_t ky_host_at_exit(struct kymo_source_host *host,
-			void (*drain)(void *source, uint64_t deadline_ns), void *source)
+static void run_last(void)
 {
-	/* Not on the wiped page: handlers are inherited. */
-	static uint32_t has_handler;
+	uint64_t deadline_ns;
+	struct ky_drain drain = take_last(&deadline_ns);
+
+	if (!drain.host || ky_gate_word() != KYMO_GATE_ON ||
+	    ky_monotonic_ns() >= deadline_ns)
+		return;
+	drain.drain(drain.source, deadline_ns);
+}
+
+int32_t ky_host_at_exit(struct kymo_source_host *host, kymo_drain_fn drain, void *source)
+{
 	struct ky_session_page *page = ky_session_page();
-	struct ky_drain *place = NULL;
 	int32_t status = KYMO_ERROR_NO_MEMORY;
 
 	if (!drain)
 		return KYMO_ERROR_INVALID;
+	/* Held over both steps, so that drains and handlers have the same order. */
 	ky_lock(&page->drain_lock);
-	for (uint32_t i = KY_SOURCES_MAX; i-- > 0;)
-		if (page->drains[i].host == host ||
-		    (!page->drains[i].host && !(place && place->host == host)))
-			place = &page->drains[i];
-	if (!has_handler)
-		has_handler = atexit(run_drains) == 0;
-	if (place && has_handler) {
-		*place =
+	if (page->drain_count < KY_DRAINS_MAX && atexit(run_last) == 0) {
+		page->drains[page->drain_count++] =
 			(struct ky_drain){.host = host, .drain = drain, .source = source};
 		status = KYMO_OK;
 	}

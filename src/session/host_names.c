@@ -152,30 +152,33 @@ int32_t ky_host_key(struct kymo_source_host *host, const struct kymo_key_desc *d
 	return intern_handle(KY_ENTRY_KEY, &entry, sizeof(entry), out);
 }
 
-int32_t ky_host_domain(struct kymo_source_host *host, const char *name, uint32_t scope,
+int32_t ky_host_domain(struct kymo_source_host *host, const struct kymo_domain_desc *desc,
 		       uint16_t *out)
 {
-	struct ky_domain_entry entry = {.scope = scope};
+	struct ky_domain_entry entry = {0};
 
 	*out = 0;
-	if (!name || !name[0] || scope > KYMO_DOMAIN_GLOBAL)
+	if (!KYMO_HAS_FIELD(desc, name) || !desc->name || !desc->name[0] ||
+	    desc->scope > KYMO_DOMAIN_GLOBAL)
 		return KYMO_ERROR_INVALID;
-	entry.name = ky_dictionary_text(name);
+	entry.name = ky_dictionary_text(desc->name);
+	entry.scope = desc->scope;
 	/* What several sources share must be the same entry for all of them. */
-	if (scope == KYMO_DOMAIN_SOURCE)
+	if (desc->scope == KYMO_DOMAIN_SOURCE)
 		entry.source = host->number;
 	return intern_handle(KY_ENTRY_DOMAIN, &entry, sizeof(entry), out);
 }
 
-int32_t ky_host_link_kind(struct kymo_source_host *host, const char *name, uint16_t *out)
+int32_t ky_host_link_kind(struct kymo_source_host *host,
+			  const struct kymo_link_kind_desc *desc, uint16_t *out)
 {
 	struct ky_link_kind_entry entry = {0};
 
 	(void)host;
 	*out = 0;
-	if (!name || !name[0])
+	if (!KYMO_HAS_FIELD(desc, name) || !desc->name || !desc->name[0])
 		return KYMO_ERROR_INVALID;
-	entry.name = ky_dictionary_text(name);
+	entry.name = ky_dictionary_text(desc->name);
 	return intern_handle(KY_ENTRY_LINK_KIND, &entry, sizeof(entry), out);
 }
 
@@ -212,7 +215,7 @@ int32_t ky_host_clock(struct kymo_source_host *host, const struct kymo_clock_des
 	int32_t status;
 
 	*out = 0;
-	if (!KYMO_HAS_FIELD(desc, name) || desc->kind < KYMO_CLOCK_COUNTER ||
+	if (!KYMO_HAS_FIELD(desc, device) || desc->kind < KYMO_CLOCK_COUNTER ||
 	    desc->kind > KYMO_CLOCK_REALTIME || desc->bits == 0 || desc->bits > 64 ||
 	    desc->ticks_num == 0 || desc->ticks_den == 0)
 		return KYMO_ERROR_INVALID;
@@ -221,6 +224,7 @@ int32_t ky_host_clock(struct kymo_source_host *host, const struct kymo_clock_des
 	entry.kind = desc->kind;
 	entry.bits = desc->bits;
 	entry.flags = desc->flags;
+	entry.device = desc->device;
 	entry.ticks_num = desc->ticks_num;
 	entry.ticks_den = desc->ticks_den;
 	status = ky_dictionary_intern(KY_ENTRY_CLOCK, &entry, sizeof(entry), out);

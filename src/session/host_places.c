@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "capture/lease.h"
@@ -52,20 +53,27 @@ int32_t ky_host_track(struct kymo_source_host *host, const struct kymo_track_des
 	return ky_dictionary_intern(KY_ENTRY_TRACK, &entry, sizeof(entry), out);
 }
 
-int32_t ky_host_thread_track(struct kymo_source_host *host, uint64_t tid, uint32_t *out)
+int32_t ky_host_thread_track(struct kymo_source_host *host, uint64_t tid, uint32_t clock,
+			     uint32_t *out)
 {
 	/* As the thread itself is described when it takes its first lease. */
-	struct ky_track_entry entry = {.native = tid, .kind = KYMO_TRACK_THREAD};
+	struct ky_track_entry entry = {
+		.native = tid,
+		.kind = KYMO_TRACK_THREAD,
+		.clock = clock,
+	};
 	char path[64], name[32];
 	int kept = errno;
 	ssize_t size;
 
 	(void)host;
 	*out = 0;
-	if (tid == 0) {
+	if (tid == 0 && clock == 0) {
 		*out = ky_thread_track();
 		return *out ? KYMO_OK : KYMO_ERROR_NO_MEMORY;
 	}
+	if (tid == 0)
+		tid = entry.native = (uint64_t)gettid();
 	snprintf(path, sizeof(path), "/proc/self/task/%llu/comm",
 		 (unsigned long long)tid);
 	size = ky_read_small(path, name, sizeof(name)); /* the thread may be gone */

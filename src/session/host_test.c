@@ -42,11 +42,6 @@ static const struct kymo_plugin plugin = {
 static const struct kymo_host *table;
 static struct kymo_source_host *host;
 
-static struct kymo_str str(const char *text)
-{
-	return (struct kymo_str){text, strlen(text)};
-}
-
 static uint16_t register_type(const char *name, uint32_t flags)
 {
 	const struct kymo_type_desc type = {
@@ -61,21 +56,32 @@ static uint16_t register_type(const char *name, uint32_t flags)
 	return handle;
 }
 
-static struct kymo_record span_of(uint16_t type)
+static union kymo_line span_of(uint16_t type)
 {
-	return (struct kymo_record){
-		.kind = KYMO_KIND_SPAN, .lines = 1, .type = type, .begin = 1, .end = 2};
+	return (union kymo_line){
+		.record = {.kind = KYMO_KIND_SPAN,
+			   .lines = 1,
+			   .type = type,
+			   .begin = 1,
+			   .end = 2},
+	};
+}
+
+static const struct ky_source_counts *counts_of(const struct kymo_source_host *of)
+{
+	return &recording->capture.sources[of->number];
 }
 
 /* ---- emit ---- */
 
 static void a_wanted_record_is_written_as_it_is(void **state)
 {
-	struct kymo_record span = span_of(register_type("dma", 0)), written;
+	union kymo_line span = span_of(register_type("dma", 0));
+	struct kymo_record written;
 
 	(void)state;
 	ky_host_open(host);
-	span.value[1] = 0x1122334455667788u;
+	span.record.value[1] = 0x1122334455667788u;
 	errno = 77;
 	assert_int_equal(table->emit(host, &span, 1), KYMO_OK);
 	assert_int_equal(errno, 77);
@@ -85,8 +91,8 @@ static void a_wanted_record_is_written_as_it_is(void **state)
 
 static void what_is_not_wanted_is_counted_as_filtered(void **state)
 {
-	struct kymo_record span = span_of(register_type("rare", KYMO_TYPE_OPT_IN));
-	struct kymo_record dma = span_of(register_type("dma", 0));
+	union kymo_line span = span_of(register_type("rare", KYMO_TYPE_OPT_IN));
+	union kymo_line dma = span_of(register_type("dma", 0));
 
 	(void)state;
 	ky_host_open(host);
@@ -98,17 +104,17 @@ static void what_is_not_wanted_is_counted_as_filtered(void **state)
 
 static void records_of_several_lines_and_links_go_together(void **state)
 {
-	struct kymo_record lines[4];
+	union kymo_line lines[4];
 
 	(void)state;
 	memset(lines, 0, sizeof(lines));
 	lines[0] = span_of(register_type("dma", 0));
-	lines[0].lines = 2;
-	lines[1].kind = KYMO_KIND_MORE;
-	lines[2].kind = KYMO_KIND_LINK;
-	lines[2].lines = 1;
-	lines[2].type = 60000; /* a link kind, not a type */
-	lines[3] = span_of(lines[0].type);
+	lines[0].record.lines = 2;
+	lines[1].more.kind = KYMO_KIND_MORE;
+	lines[2].link.kind = KYMO_KIND_LINK;
+	lines[2].link.lines = 1;
+	lines[2].link.link_kind = 60000; /* not a type */
+	lines[3] = span_of(lines[0].record.type);
 	ky_host_open(host);
 	assert_int_equal(table->emit(host, lines, 4), KYMO_OK);
 	assert_int_equal(count_lines_of_kind(KYMO_KIND_SPAN, NULL), 2);
@@ -136,9 +142,9 @@ static void what_is_no_record_is_refused(void **state)
 	(void)state;
 	ky_host_open(host);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct kymo_record lines[2] = {
-			{.kind = cases[i].kind, .lines = cases[i].lines},
-			{.kind = cases[i].second, .lines = 1},
+		union kymo_line lines[2] = {
+			{.record = {.kind = cases[i].kind, .lines = cases[i].lines}},
+			{.record = {.kind = cases[i].second, .lines = 1}},
 		};
 
 		assert_int_equal(table->emit(host, lines, cases[i].line_count),
@@ -149,9 +155,7 @@ static void what_is_no_record_is_refused(void **state)
 
 static void what_comes_late_is_refused_and_counted(void **state)
 {
-	struct kymo_record span = span_of(0);
-	const struct ky_loss_entry *loss;
-	size_t count;
+	union kymo_line span = span_of(0);
 
 	(void)state;
 	/* Before its first session it belongs to none. */
@@ -159,158 +163,20 @@ static void what_comes_late_is_refused_and_counted(void **state)
 	host->epoch = 5;
 	assert_int_equal(table->emit(host, &span, 1), KYMO_ERROR_STATE);
 	assert_int_equal(table->emit(host, &span, 1), KYMO_ERROR_STATE);
-	ky_host_publish_lost(host);
-	loss = last_entry(KY_ENTRY_LOSS, &count);
-	assert_int_equal(count, 1);
-	assert_int_equal(loss->source, host->number);
-	assert_int_equal(loss->reason, KYMO_LOST_LATE);
-	assert_int_equal(loss->count, 2);
+	assert_int_equal(counts_of(host)->lost[KYMO_LOST_LATE], 2);
 }
 
-static void losses_are_added_up_until_they_are_published(void **state)
+static void losses_are_counted_in_the_capture(void **state)
 {
-	const struct ky_loss_entry *loss;
-	size_t before, count;
+	uint64_t before = counts_of(host)->lost[KYMO_LOST_VENDOR];
 
 	(void)state;
-	last_entry(KY_ENTRY_LOSS, &before);
 	table->lost(host, KYMO_LOST_VENDOR, 3);
 	table->lost(host, KYMO_LOST_VENDOR, 4);
 	table->lost(host, 0, 1);
 	table->lost(host, 99, 1);
-	ky_host_publish_lost(host);
-	ky_host_publish_lost(host);
-	loss = last_entry(KY_ENTRY_LOSS, &count);
-	assert_int_equal(count, before + 1);
-	assert_int_equal(loss->count, 7);
-	table->lost(host, KYMO_LOST_VENDOR, 1);
-	ky_host_forget_lost(host);
-	ky_host_publish_lost(host);
-	last_entry(KY_ENTRY_LOSS, &count);
-	assert_int_equal(count, before + 1);
-}
-
-/* ---- Names ---- */
-
-static void a_type_has_one_handle_whatever_is_left_out(void **state)
-{
-	struct kymo_type_desc type = {
-		.struct_size = sizeof(type),
-		.shapes = KYMO_SHAPE_SPAN,
-		.side = KYMO_SIDE_ACCELERATOR,
-		.name = "dma",
-		.category = "gpu_memcpy",
-	};
-	uint16_t first, again = 0;
-
-	(void)state;
-	assert_int_equal(table->type(host, &type, &first), KYMO_OK);
-	type.shapes = 0;
-	type.side = KYMO_SIDE_ANY;
-	type.category = NULL;
-	assert_int_equal(table->type(host, &type, &again), KYMO_OK);
-	assert_int_equal(again, first);
-	type.side = KYMO_SIDE_HOST;
-	assert_int_equal(table->type(host, &type, &again), KYMO_ERROR_INVALID);
-	type.side = 0;
-	type.category = "kernel";
-	assert_int_equal(table->type(host, &type, &again), KYMO_ERROR_INVALID);
-}
-
-static void types_are_described_in_full(void **state)
-{
-	const struct ky_type_entry *entry;
-	size_t count;
-
-	(void)state;
-	register_type("kernel", 0);
-	entry = last_entry(KY_ENTRY_TYPE, &count);
-	assert_int_equal(entry->activity_type, 5);
-	assert_int_equal(entry->category, ky_dictionary_text("kernel"));
-	register_type("hardware_counters", 0);
-	entry = last_entry(KY_ENTRY_TYPE, &count);
-	assert_int_equal(entry->activity_type, 28);
-	assert_int_equal(entry->category, ky_dictionary_text("gpu_pm_counter"));
-	register_type("DMA_2", 0);
-	entry = last_entry(KY_ENTRY_TYPE, &count);
-	assert_in_range(entry->activity_type, 65536, INT32_MAX);
-	assert_int_equal(entry->category, ky_dictionary_text("npu.DMA_2"));
-	assert_int_equal(entry->plugin, ky_dictionary_text("npu"));
-	assert_int_equal(entry->source, host->number);
-}
-
-static void no_new_types_come_while_they_are_frozen(void **state)
-{
-	struct kymo_type_desc type = {.struct_size = sizeof(type), .name = "dma"};
-	uint16_t handle, again;
-
-	(void)state;
-	assert_int_equal(table->type(host, &type, &handle), KYMO_OK);
-	host->is_frozen = 1;
-	assert_int_equal(table->type(host, &type, &again), KYMO_OK);
-	assert_int_equal(again, handle);
-	type.name = "late";
-	assert_int_equal(table->type(host, &type, &again), KYMO_ERROR_STATE);
-	assert_int_equal(again, 0);
-}
-
-static void a_shared_domain_is_the_same_for_all_sources(void **state)
-{
-	struct kymo_source_host *other = ky_host_create(&plugin, &desc, 2);
-	uint16_t a, b;
-
-	(void)state;
-	assert_int_equal(table->domain(host, "queue", KYMO_DOMAIN_SOURCE, &a), KYMO_OK);
-	assert_int_equal(table->domain(other, "queue", KYMO_DOMAIN_SOURCE, &b), KYMO_OK);
-	assert_int_not_equal(a, b);
-	assert_int_equal(table->domain(host, "ccl", KYMO_DOMAIN_GLOBAL, &a), KYMO_OK);
-	assert_int_equal(table->domain(other, "ccl", KYMO_DOMAIN_GLOBAL, &b), KYMO_OK);
-	assert_int_equal(a, b);
-	assert_int_equal(table->domain(host, "", KYMO_DOMAIN_GLOBAL, &a),
-			 KYMO_ERROR_INVALID);
-	assert_int_equal(table->domain(host, "x", 3, &a), KYMO_ERROR_INVALID);
-}
-
-static void bad_descriptions_are_refused(void **state)
-{
-	const struct kymo_type_desc type = {.struct_size = 4, .name = "x"};
-	const struct kymo_key_desc key = {.struct_size = sizeof(key), .name = ""};
-	const struct kymo_clock_desc clock = {
-		.struct_size = sizeof(clock),
-		.kind = KYMO_CLOCK_COUNTER,
-		.bits = 64,
-		.ticks_num = 0,
-		.ticks_den = 1,
-	};
-	const struct kymo_track_desc track = {
-		.struct_size = sizeof(track),
-		.kind = KYMO_TRACK_THREAD,
-	};
-	uint16_t handle;
-	uint32_t number;
-
-	(void)state;
-	assert_int_equal(table->type(host, &type, &handle), KYMO_ERROR_INVALID);
-	assert_int_equal(table->key(host, &key, &handle), KYMO_ERROR_INVALID);
-	assert_int_equal(table->link_kind(host, NULL, &handle), KYMO_ERROR_INVALID);
-	assert_int_equal(table->clock(host, &clock, &number), KYMO_ERROR_INVALID);
-	assert_int_equal(table->track(host, &track, &number), KYMO_ERROR_INVALID);
-	assert_int_equal(table->counter_group(host, 0, str("x"), NULL, 0, &number),
-			 KYMO_ERROR_INVALID);
-}
-
-static void the_calling_thread_has_the_track_of_its_records(void **state)
-{
-	struct kymo_record span = span_of(0);
-	uint32_t own, by_id;
-
-	(void)state;
-	ky_host_open(host);
-	assert_int_equal(table->emit(host, &span, 1), KYMO_OK);
-	assert_int_equal(table->thread_track(host, 0, &own), KYMO_OK);
-	assert_int_equal(own, recording->capture.slots[0].track);
-	assert_int_equal(table->thread_track(host, (uint64_t)gettid(), &by_id), KYMO_OK);
-	assert_int_equal(by_id, own);
+	assert_int_equal(counts_of(host)->lost[KYMO_LOST_VENDOR], before + 7);
+	assert_int_equal(counts_of(host)->lost[0], 0);
 }
 
 /* ---- Values ---- */
@@ -319,8 +185,8 @@ static void equal_attribute_sets_are_one(void **state)
 {
 	const uint64_t grid[3] = {1, 2, 3};
 	struct kymo_value values[3] = {
-		{.key = 1, .type = KYMO_VALUE_UINT64, .u.u = 7},
-		{.key = 0, .type = KYMO_VALUE_UINT64, .u.u = 8},
+		{.key = 1, .type = KYMO_VALUE_UINT64, .u64 = 7},
+		{.key = 0, .type = KYMO_VALUE_UINT64, .u64 = 8},
 		{.key = 2, .type = KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY, .count = 3},
 	};
 	uint32_t set;
@@ -328,14 +194,14 @@ static void equal_attribute_sets_are_one(void **state)
 	size_t count;
 
 	(void)state;
-	values[2].u.array = grid;
+	values[2].array = grid;
 	set = table->attributes(host, values, 3);
 	assert_int_not_equal(set, 0);
 	payload = last_entry(KY_ENTRY_ATTRIBUTES, &count);
 	assert_int_equal(payload[1], 7);
 	assert_memory_equal(&payload[3], grid, sizeof(grid));
 	assert_int_equal(table->attributes(host, values, 3), set);
-	values[0].u.u = 9;
+	values[0].u64 = 9;
 	assert_int_not_equal(table->attributes(host, values, 3), set);
 	assert_int_equal(table->attributes(host, values, 0), 0);
 }
@@ -351,12 +217,52 @@ static void a_set_that_is_too_large_is_not_kept_and_counted(void **state)
 	uint64_t before = recording->capture.header->names_not_kept;
 
 	(void)state;
-	value.u.array = large;
+	value.array = large;
 	assert_int_not_equal(table->attributes(host, &value, 1), 0);
 	value.count = sizeof(huge) / sizeof(huge[0]);
-	value.u.array = huge;
+	value.array = huge;
 	assert_int_equal(table->attributes(host, &value, 1), 0);
 	assert_int_equal(recording->capture.header->names_not_kept, before + 1);
+}
+
+static void metadata_is_told_to_every_session(void **state)
+{
+	const uint64_t sizes[] = {4, 5};
+	struct kymo_value rank = {.key = 1, .type = KYMO_VALUE_INT64, .i64 = 3};
+	struct kymo_value mesh = {
+		.key = 2,
+		.type = KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY,
+		.count = 2,
+		.array = sizes,
+	};
+	const uint64_t *payload;
+	size_t before, count;
+
+	(void)state;
+	end_recording();
+	assert_int_equal(table->metadata(host, &rank), KYMO_OK);
+	assert_int_equal(table->metadata(host, &mesh), KYMO_OK);
+	rank.i64 = 7;
+	assert_int_equal(table->metadata(host, &rank), KYMO_OK);
+	begin_recording();
+	last_entry(KY_ENTRY_METADATA, &before);
+	ky_host_publish_metadata(host);
+	payload = last_entry(KY_ENTRY_METADATA, &count);
+	assert_int_equal(count, before + 2); /* the last value of each key */
+	assert_memory_equal(&payload[1], sizes, sizeof(sizes));
+	rank.i64 = 8;
+	assert_int_equal(table->metadata(host, &rank), KYMO_OK);
+	payload = last_entry(KY_ENTRY_METADATA, &count);
+	assert_int_equal(count, before + 3);
+	assert_int_equal(payload[1], 8);
+	rank.key = 0;
+	assert_int_equal(table->metadata(host, &rank), KYMO_ERROR_INVALID);
+	for (uint16_t key = 3; key <= KY_HOST_METADATA_MAX; key++) {
+		rank.key = key;
+		assert_int_equal(table->metadata(host, &rank), KYMO_OK);
+	}
+	rank.key++;
+	assert_int_equal(table->metadata(host, &rank), KYMO_ERROR_NO_MEMORY);
 }
 
 static void a_code_address_has_its_object(void **state)
@@ -399,64 +305,6 @@ static void options_have_what_is_set_or_their_fallback(void **state)
 	ky_sources_end(0);
 }
 
-/* ---- Buffers ---- */
-
-static void buffers_are_lent_and_come_back(void **state)
-{
-	uint8_t *a = table->buffer_take(host, 1000), *b = table->buffer_take(host, 1000);
-
-	(void)state;
-	assert_non_null(a);
-	assert_non_null(b);
-	assert_ptr_not_equal(a, b);
-	memset(a, 1, 1000);
-	assert_int_equal(table->buffer_give(host, a, host->epoch), KYMO_OK);
-	assert_int_equal(table->buffer_give(host, a, host->epoch), KYMO_ERROR_INVALID);
-	assert_int_equal(table->buffer_give(host, a + 8, host->epoch),
-			 KYMO_ERROR_INVALID);
-	assert_ptr_equal(table->buffer_take(host, 900), a);
-	assert_int_equal(table->buffer_give(host, a, host->epoch), KYMO_OK);
-	assert_int_equal(table->buffer_give(host, b, host->epoch), KYMO_OK);
-}
-
-static void buffers_are_bounded_in_number_and_bytes(void **state)
-{
-	void *taken[KY_HOST_BUFFERS_MAX + 1];
-	size_t count = 0;
-
-	(void)state;
-	assert_null(table->buffer_take(host, 0));
-	assert_null(table->buffer_take(host, KY_HOST_MEMORY_MAX + 1));
-	while (count <= KY_HOST_BUFFERS_MAX &&
-	       (taken[count] = table->buffer_take(host, 4096)))
-		count++;
-	assert_int_equal(count, KY_HOST_BUFFERS_MAX);
-	while (count > 0)
-		assert_int_equal(table->buffer_give(host, taken[--count], host->epoch),
-				 KYMO_OK);
-	/* Free small ones make way for large ones. */
-	for (count = 0; (taken[count] = table->buffer_take(host, 8u << 20)); count++)
-		;
-	assert_int_equal(count, KY_HOST_MEMORY_MAX / (8u << 20));
-	while (count > 0)
-		assert_int_equal(table->buffer_give(host, taken[--count], host->epoch),
-				 KYMO_OK);
-}
-
-static void a_buffer_of_another_session_is_freed_and_counted_late(void **state)
-{
-	void *buffer;
-
-	(void)state;
-	host->epoch = 1;
-	buffer = table->buffer_take(host, 100);
-	host->epoch = 2;
-	assert_int_equal(host->lost[KYMO_LOST_LATE], 0);
-	assert_int_equal(table->buffer_give(host, buffer, 1), KYMO_OK);
-	assert_int_equal(host->lost[KYMO_LOST_LATE], 1);
-	assert_int_equal(table->buffer_give(host, buffer, 1), KYMO_ERROR_INVALID);
-}
-
 static int set_up(void **state)
 {
 	(void)state;
@@ -483,20 +331,12 @@ int main(void)
 		TEST(records_of_several_lines_and_links_go_together),
 		TEST(what_is_no_record_is_refused),
 		TEST(what_comes_late_is_refused_and_counted),
-		TEST(losses_are_added_up_until_they_are_published),
-		TEST(a_type_has_one_handle_whatever_is_left_out),
-		TEST(types_are_described_in_full),
-		TEST(no_new_types_come_while_they_are_frozen),
-		TEST(a_shared_domain_is_the_same_for_all_sources),
-		TEST(bad_descriptions_are_refused),
-		TEST(the_calling_thread_has_the_track_of_its_records),
+		TEST(losses_are_counted_in_the_capture),
 		TEST(equal_attribute_sets_are_one),
 		TEST(a_set_that_is_too_large_is_not_kept_and_counted),
+		TEST(metadata_is_told_to_every_session),
 		TEST(a_code_address_has_its_object),
 		TEST(options_have_what_is_set_or_their_fallback),
-		TEST(buffers_are_lent_and_come_back),
-		TEST(buffers_are_bounded_in_number_and_bytes),
-		TEST(a_buffer_of_another_session_is_freed_and_counted_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thread serves the timers of all sources. It is there only while a timer is set, and
- * blocks every signal, so that the program's handlers never run on it. The timers lie on
- * the wiped page: a forked child has none, and no thread, until a source asks again.
+ * One thread serves the timers of all sources. It is there only while a timer may tick,
+ * and blocks every signal, so that the program's handlers never run on it. The timers lie
+ * on the wiped page: a forked child has none, and no thread, until a source asks again.
  *
- * A tick may still be under way in that thread when its timer is stopped elsewhere: to
- * wait for it would lock up a source that stops the timer under a lock which the tick
- * takes as well.
+ * A timer ticks while it is open: from the end of its source's start to the beginning of
+ * its stop, where whoever closes it waits for a tick that is under way. So a tick never
+ * overlaps an operation, without either knowing of the other.
  */
 #include "session/host.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,8 +25,13 @@
 
 #define PERIOD_MIN_NS 10000u /* 10 us: below it the thread would do nothing else */
 
-/* Waits until `due_ns` or until the timers change. */
-static void wait_for(uint32_t *change, uint32_t seen, uint64_t due_ns)
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+/* Waits until `due_ns` or until the word changes. */
+static void wait_for(uint32_t *word, uint32_t seen, uint64_t due_ns)
 {
 	const struct timespec until = {
 		.tv_sec = (time_t)(due_ns / 1000000000u),
@@ -33,11 +39,23 @@ static void wait_for(uint32_t *change, uint32_t seen, uint64_t due_ns)
 	};
 
 	/* FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC. */
-	syscall(SYS_futex, change, FUTEX_WAIT_BITSET_PRIVATE, seen, &until, NULL,
+	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, seen, &until, NULL,
 		FUTEX_BITSET_MATCH_ANY);
 }
 
-/* The timer that is due first, or NULL if none is set. */
+/* Tells everybody who waits for the word to change. */
+static void change(uint32_t *word)
+{
+	__atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static int may_tick(const struct ky_timer *timer)
+{
+	return timer->host && timer->is_open && timer->period_ns != 0;
+}
+
+/* The timer that is due first, or NULL if none is to tick. */
 static struct ky_timer *find_first(struct ky_session_page *page)
 {
 	struct ky_timer *first = NULL;
@@ -45,7 +63,7 @@ static struct ky_timer *find_first(struct ky_session_page *page)
 	for (uint32_t i = 0; i < KY_SOURCES_MAX; i++) {
 		struct ky_timer *timer = &page->timers[i];
 
-		if (timer->host && (!first || timer->due_ns < first->due_ns))
+		if (may_tick(timer) && (!first || timer->due_ns < first->due_ns))
 			first = timer;
 	}
 	return first;
@@ -66,36 +84,46 @@ static void *serve_timers(void *context)
 	(void)context;
 	pthread_setname_np(pthread_self(), "kymo");
 	ky_lock(&page->timer_lock);
+	page->timer_tid = own_tid();
 	for (;;) {
 		struct ky_timer *first = find_first(page), timer;
-		uint32_t seen = page->timer_change;
+		uint32_t seen = __atomic_load_n(&page->timer_change, __ATOMIC_RELAXED);
 		uint64_t now = ky_monotonic_ns();
 
 		if (!first)
 			break;
 		timer = *first;
-		if (timer.due_ns <= now)
-			set_next(first, now);
-		ky_unlock(&page->timer_lock);
-		if (timer.due_ns <= now)
-			timer.tick(timer.source, ky_ticks());
-		else
+		if (timer.due_ns > now) {
+			ky_unlock(&page->timer_lock);
 			wait_for(&page->timer_change, seen, timer.due_ns);
+			ky_lock(&page->timer_lock);
+			continue;
+		}
+		set_next(first, now);
+		page->ticking = timer.host;
+		ky_unlock(&page->timer_lock);
+		timer.tick(timer.source, ky_ticks());
 		ky_lock(&page->timer_lock);
+		page->ticking = NULL;
+		change(&page->tick_ends);
 	}
+	page->timer_tid = 0;
 	page->timer_runs = 0;
 	ky_unlock(&page->timer_lock);
 	return NULL;
 }
 
-static int32_t start_thread(void)
+/* timer_lock held. */
+static int32_t start_thread(struct ky_session_page *page)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
 	pthread_t thread;
-	int number = pthread_attr_init(&attributes);
+	int number;
 
-	if (number != 0)
+	if (page->timer_runs)
+		return KYMO_OK;
+	if (pthread_attr_init(&attributes) != 0)
 		return KYMO_ERROR_NO_MEMORY;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	/* The new thread inherits the mask, so no signal can come in between. */
@@ -104,12 +132,41 @@ static int32_t start_thread(void)
 	number = pthread_create(&thread, &attributes, serve_timers, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
+	page->timer_runs = number == 0;
 	return number == 0 ? KYMO_OK : KYMO_ERROR_NO_MEMORY;
 }
 
-/* The source's timer, or a free place for it, or NULL. */
+/* Begins to count its period, if it is to tick. timer_lock held. */
+static int32_t arm(struct ky_session_page *page, struct ky_timer *timer)
+{
+	if (!may_tick(timer))
+		return KYMO_OK;
+	timer->due_ns = ky_monotonic_ns() + timer->period_ns;
+	return start_thread(page);
+}
+
+/*
+ * Waits for a tick of the source that is under way, unless it is the caller; false if it
+ * has not ended by then. timer_lock held, but for the waiting.
+ */
+static int wait_for_tick(struct ky_session_page *page,
+			 const struct kymo_source_host *host, uint64_t deadline_ns)
+{
+	while (page->ticking == host && page->timer_tid != own_tid()) {
+		uint32_t seen = __atomic_load_n(&page->tick_ends, __ATOMIC_RELAXED);
+
+		if (ky_monotonic_ns() >= deadline_ns)
+			return 0;
+		ky_unlock(&page->timer_lock);
+		wait_for(&page->tick_ends, seen, deadline_ns);
+		ky_lock(&page->timer_lock);
+	}
+	return 1;
+}
+
+/* The source's timer, a free place made its own, or NULL. timer_lock held. */
 static struct ky_timer *find_place(struct ky_session_page *page,
-				   const struct kymo_source_host *host)
+				   struct kymo_source_host *host)
 {
 	struct ky_timer *place = NULL;
 
@@ -119,43 +176,69 @@ static struct ky_timer *find_place(struct ky_session_page *page,
 		if (!page->timers[i].host && !place)
 			place = &page->timers[i];
 	}
+	if (place)
+		*place = (struct ky_timer){.host = host};
 	return place;
 }
 
 int32_t ky_host_timer(struct kymo_source_host *host, uint64_t period_ns,
-		      void (*tick)(void *source, uint64_t now), void *source)
+		      kymo_tick_fn tick, void *source)
 {
 	struct ky_session_page *page = ky_session_page();
+	int32_t status = KYMO_ERROR_NO_MEMORY;
 	struct ky_timer *timer;
-	int32_t status = KYMO_OK;
 	int kept = errno;
 
 	if (period_ns != 0 && (!tick || period_ns < PERIOD_MIN_NS))
 		return KYMO_ERROR_INVALID;
 	ky_lock(&page->timer_lock);
 	timer = find_place(page, host);
-	if (!timer) {
-		status = KYMO_ERROR_NO_MEMORY;
-	} else if (period_ns == 0) {
-		*timer = (struct ky_timer){.host = NULL};
-	} else {
-		*timer = (struct ky_timer){
-			.host = host,
-			.period_ns = period_ns,
-			.due_ns = ky_monotonic_ns() + period_ns,
-			.tick = tick,
-			.source = source,
-		};
-		if (!page->timer_runs)
-			status = start_thread();
-		if (status == KYMO_OK)
-			page->timer_runs = 1;
-		else
-			*timer = (struct ky_timer){.host = NULL};
+	if (timer) {
+		timer->period_ns = period_ns;
+		timer->tick = tick;
+		timer->source = source;
+		status = arm(page, timer);
+		if (status != KYMO_OK)
+			timer->period_ns = 0;
+		change(&page->timer_change);
+		if (period_ns == 0)
+			wait_for_tick(page, host, UINT64_MAX);
 	}
-	page->timer_change++;
-	syscall(SYS_futex, &page->timer_change, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	ky_unlock(&page->timer_lock);
 	errno = kept;
 	return status;
+}
+
+int32_t ky_host_open_timer(struct kymo_source_host *host)
+{
+	struct ky_session_page *page = ky_session_page();
+	int32_t status = KYMO_ERROR_NO_MEMORY;
+	struct ky_timer *timer;
+
+	ky_lock(&page->timer_lock);
+	timer = find_place(page, host);
+	if (timer) {
+		timer->is_open = 1;
+		status = arm(page, timer);
+		change(&page->timer_change);
+	}
+	ky_unlock(&page->timer_lock);
+	return status;
+}
+
+int ky_host_close_timer(struct kymo_source_host *host, uint64_t deadline_ns)
+{
+	struct ky_session_page *page = ky_session_page();
+	struct ky_timer *timer;
+	int has_ended;
+
+	ky_lock(&page->timer_lock);
+	timer = find_place(page, host);
+	if (timer) {
+		timer->is_open = 0;
+		change(&page->timer_change);
+	}
+	has_ended = wait_for_tick(page, host, deadline_ns);
+	ky_unlock(&page->timer_lock);
+	return has_ended;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timers and drains at exit, in children too. Not for the thread sanitizer, which does
+ * Timers, in children too. Not for the thread sanitizer, which does
  * not let a child of a process with threads start one of its own.
  */
 #include "session/host.h"
@@ -109,6 +109,49 @@ static void a_timer_needs_a_tick_and_a_sane_period(void **state)
 	assert_int_equal(table->timer(host, 1, tick, NULL), KYMO_ERROR_INVALID);
 }
 
+static void wait_for_no_ticks(struct ticker *ticker)
+{
+	uint32_t seen = ticks_of(ticker);
+
+	sleep_ms(20);
+	assert_int_equal(ticks_of(ticker), seen);
+}
+
+static void a_timer_ticks_only_while_it_is_open(void **state)
+{
+	static struct ticker ticker;
+
+	(void)state;
+	assert_true(ky_host_close_timer(host, ky_monotonic_ns() + 5000000000u));
+	assert_int_equal(table->timer(host, 1000000, tick, &ticker), KYMO_OK);
+	wait_for_no_ticks(&ticker);
+	assert_int_equal(ticks_of(&ticker), 0);
+	assert_int_equal(ky_host_open_timer(host), KYMO_OK);
+	wait_for_ticks(&ticker, 2);
+	assert_true(ky_host_close_timer(host, ky_monotonic_ns() + 5000000000u));
+	wait_for_no_ticks(&ticker);
+	wait_for_timer_thread_to_end();
+	assert_int_equal(ky_host_open_timer(host), KYMO_OK);
+	wait_for_ticks(&ticker, ticks_of(&ticker) + 2);
+}
+
+static void tick_once(void *source, uint64_t now)
+{
+	tick(source, now);
+	assert_int_equal(table->timer(host, 0, NULL, NULL), KYMO_OK);
+}
+
+static void a_tick_may_end_its_own_timer(void **state)
+{
+	static struct ticker ticker;
+
+	(void)state;
+	assert_int_equal(table->timer(host, 1000000, tick_once, &ticker), KYMO_OK);
+	wait_for_ticks(&ticker, 1);
+	wait_for_timer_thread_to_end();
+	assert_int_equal(ticks_of(&ticker), 1);
+}
+
 static int run_child(void (*child)(void))
 {
 	int status;
@@ -133,7 +176,8 @@ static void find_no_timer(void)
 
 	if (ky_session_page()->timer_runs || ky_session_page()->timers[0].host)
 		_exit(1);
-	if (table->timer(host, 1000000, tick, &ticker) != KYMO_OK)
+	if (table->timer(host, 1000000, tick, &ticker) != KYMO_OK ||
+	    ky_host_open_timer(host) != KYMO_OK)
 		_exit(2);
 	for (int i = 0; i < 1000 && ticks_of(&ticker) < 2; i++)
 		sleep_ms(5);
@@ -150,76 +194,20 @@ static void a_forked_child_has_no_timer_until_it_asks(void **state)
 	wait_for_timer_thread_to_end();
 }
 
-static int exit_pipe[2];
-
-static void drain(void *source, uint64_t deadline_ns)
-{
-	uint64_t now = ky_monotonic_ns();
-	char ok = deadline_ns > now && deadline_ns - now <= 2000000000u ? 'y' : 'n';
-
-	(void)source;
-	if (write(exit_pipe[1], &ok, 1) != 1)
-		_exit(1);
-}
-
-static char read_drained(void)
-{
-	char result = '-';
-
-	close(exit_pipe[1]);
-	if (read(exit_pipe[0], &result, 1) != 1)
-		result = '-';
-	close(exit_pipe[0]);
-	return result;
-}
-
-static void record_and_ask(void)
-{
-	/* The child's own recording: it was wiped out of its parent's. */
-	begin_recording();
-	for (int i = 0; i < 2; i++)
-		if (table->at_exit(host, drain, NULL) != KYMO_OK)
-			_exit(1);
-	if (table->at_exit(host, NULL, NULL) != KYMO_ERROR_INVALID)
-		_exit(1);
-}
-
-static void a_drain_runs_once_at_exit_and_keeps_the_status(void **state)
-{
-	(void)state;
-	assert_int_equal(pipe(exit_pipe), 0);
-	assert_int_equal(run_child(record_and_ask), 7);
-	assert_int_equal(read_drained(), 'y');
-}
-
-static void fork_and_leave(void)
-{
-	record_and_ask();
-	if (fork() == 0)
-		exit(0); /* with its parent's handler, but nothing to drain */
-	_exit(wait(NULL) > 0 ? 7 : 1);
-}
-
-static void a_child_drains_nothing_that_it_did_not_ask_for(void **state)
-{
-	(void)state;
-	assert_int_equal(pipe(exit_pipe), 0);
-	assert_int_equal(run_child(fork_and_leave), 7);
-	assert_int_equal(read_drained(), '-');
-}
-
 static int set_up(void **state)
 {
 	(void)state;
 	begin_recording();
 	table = ky_host_table();
 	host = ky_host_create(&plugin, &desc, 1);
-	return host ? 0 : -1;
+	return host && ky_host_open_timer(host) == KYMO_OK ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
+	assert_true(ky_host_close_timer(host, ky_monotonic_ns() + 5000000000u));
+	wait_for_timer_thread_to_end();
 	end_recording();
 	return 0;
 }
@@ -230,10 +218,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_timer_ticks_in_its_own_thread_until_it_is_stopped),
+		TEST(a_timer_ticks_only_while_it_is_open),
+		TEST(a_tick_may_end_its_own_timer),
 		TEST(a_timer_needs_a_tick_and_a_sane_period),
 		TEST(a_forked_child_has_no_timer_until_it_asks),
-		TEST(a_drain_runs_once_at_exit_and_keeps_the_status),
-		TEST(a_child_drains_nothing_that_it_did_not_ask_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What records refer to by number: strings, code addresses, attribute sets; metadata. */
+/* What records refer to by number: strings, code addresses, attribute sets. */
 #include "session/host.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ static void count_not_kept(void)
 }
 
 /* A count of 0 means one scalar in the dictionary, so an empty array cannot be said. */
-static int is_left_out(const struct kymo_value *value)
+int ky_host_is_left_out(const struct kymo_value *value)
 {
 	return value->key == 0 || ((value->type & KYMO_VALUE_ARRAY) && value->count == 0);
 }
@@ -43,13 +43,12 @@ static uint8_t *put_value(uint8_t *to, const struct kymo_value *value)
 		attribute.count = value->count;
 	memcpy(to, &attribute, sizeof(attribute));
 	memcpy(to + sizeof(attribute),
-	       value->type & KYMO_VALUE_ARRAY ? value->u.array : &value->u, size);
+	       value->type & KYMO_VALUE_ARRAY ? value->array : &value->u64, size);
 	return to + sizeof(attribute) + size;
 }
 
-/* Interns the values, those without key or elements left out, as one entry. */
-static int32_t intern_values(uint16_t kind, const struct kymo_value *values, size_t count,
-			     uint32_t *id)
+int32_t ky_host_intern_values(uint16_t kind, const struct kymo_value *values,
+			      size_t count, uint32_t *id)
 {
 	uint64_t on_stack[ON_STACK / sizeof(uint64_t)];
 	uint8_t *memory = (uint8_t *)on_stack, *to;
@@ -58,7 +57,7 @@ static int32_t intern_values(uint16_t kind, const struct kymo_value *values, siz
 
 	*id = 0;
 	for (size_t i = 0; i < count && size <= SET_MAX; i++)
-		if (!is_left_out(&values[i]))
+		if (!ky_host_is_left_out(&values[i]))
 			size += size_of(&values[i]);
 	if (size == 0)
 		return KYMO_OK;
@@ -71,7 +70,7 @@ static int32_t intern_values(uint16_t kind, const struct kymo_value *values, siz
 	}
 	to = memory;
 	for (size_t i = 0; i < count; i++)
-		if (!is_left_out(&values[i]))
+		if (!ky_host_is_left_out(&values[i]))
 			to = put_value(to, &values[i]);
 	status = ky_dictionary_intern(kind, memory, size, id);
 	if (memory != (uint8_t *)on_stack)
@@ -110,17 +109,7 @@ uint32_t ky_host_attributes(struct kymo_source_host *host,
 	uint32_t id;
 
 	(void)host;
-	if (intern_values(KY_ENTRY_ATTRIBUTES, values, count, &id) != KYMO_OK)
+	if (ky_host_intern_values(KY_ENTRY_ATTRIBUTES, values, count, &id) != KYMO_OK)
 		count_not_kept();
 	return id;
-}
-
-int32_t ky_host_metadata(struct kymo_source_host *host, const struct kymo_value *value)
-{
-	uint32_t id;
-
-	(void)host;
-	if (is_left_out(value))
-		return KYMO_ERROR_INVALID;
-	return intern_values(KY_ENTRY_METADATA, value, 1, &id);
 }

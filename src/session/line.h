@@ -17,7 +17,8 @@ static inline int ky_line_begin(struct ky_writer *writer)
 		return 0;
 	__atomic_store_n(&writer->busy, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (writer->epoch == __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED) &&
+	if (__atomic_load_n(&writer->epoch, __ATOMIC_RELAXED) ==
+		    __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED) &&
 	    writer->cursor != writer->limit)
 		return 1;
 	ky_writer_leave(writer);
@@ -34,6 +35,9 @@ static inline void ky_line_commit(struct ky_writer *writer)
 			 __ATOMIC_RELEASE);
 	ky_writer_leave(writer);
 }
+
+/* mark.c: that nothing was recorded from `begin` (host ticks) to now, and why. */
+void ky_mark_gap(uint64_t begin, const char *why);
 
 /* Host ticks where reading them is one instruction: which kind that is, and the reading.
  */

@@ -45,7 +45,7 @@ static void register_app(void)
 		.version = ky_dictionary_text(kymo_version()),
 		.description = ky_dictionary_text("marks of the application itself"),
 	};
-	struct ky_state_entry state = {.state = KYMO_SOURCE_RECORDING};
+	struct ky_state_entry state = {.state = KYMO_STATE_RECORDING};
 	struct ky_type_entry type = {
 		.name = ky_dictionary_text(ky_type_static_name(KY_TYPE_USER_ANNOTATION)),
 		.shapes = KYMO_SHAPE_SPAN | KYMO_SHAPE_INSTANT,
@@ -224,6 +224,26 @@ static void record_moment(uint8_t kind, uint32_t name, uint64_t now)
 	ky_writer_commit(1, 1);
 }
 
+void ky_mark_gap(uint64_t begin, const char *why)
+{
+	const uint16_t type = own_type();
+	const uint32_t name = ky_dictionary_text(why);
+	const uint64_t end = ky_ticks();
+	struct kymo_record *line = ky_writer_begin(1);
+
+	if (!line)
+		return;
+	*line = (struct kymo_record){
+		.kind = KYMO_KIND_GAP,
+		.lines = 1,
+		.type = type,
+		.name = name,
+		.begin = begin,
+		.end = end,
+	};
+	ky_writer_commit(1, 1);
+}
+
 void kymo_mark_record_instant(uint32_t name)
 {
 	uint64_t now = kymo_mark_ticks();
@@ -282,13 +302,13 @@ static struct kymo_record *put_scalars(struct kymo_record *first,
 			continue;
 		if (used < INLINE_VALUES) {
 			first->key[used] = values[i].key;
-			first->value[used] = values[i].u.u;
+			first->value[used] = values[i].u64;
 		} else {
 			if (place == 0)
 				*++more =
 					(struct kymo_record_more){.kind = KYMO_KIND_MORE};
 			more->key[place] = values[i].key;
-			more->value[place] = values[i].u.u;
+			more->value[place] = values[i].u64;
 			more->used++;
 		}
 		used++;
@@ -300,7 +320,7 @@ static struct kymo_record *put_array(struct kymo_record *to,
 				     const struct kymo_value *value)
 {
 	const uint32_t total = value->count * (uint32_t)sizeof(uint64_t);
-	const uint8_t *bytes = value->u.array;
+	const uint8_t *bytes = value->array;
 
 	for (uint32_t at = 0; at < total; to++) {
 		struct kymo_record_bytes piece = {

@@ -12,41 +12,50 @@
 #include <kymo/plugin.h>
 
 #define KY_SOURCES_MAX 32u /* instances in one process */
+#define KY_DRAINS_MAX  48u /* at exit, of all sources */
 
 struct kymo_session;
 
 struct ky_timer {
 	struct kymo_source_host *host; /* NULL: free */
-	uint64_t period_ns, due_ns;
-	void (*tick)(void *source, uint64_t now);
+	uint64_t period_ns, due_ns;    /* a period of 0: it is not set */
+	kymo_tick_fn tick;
 	void *source;
+	uint32_t is_open; /* its source is between start and stop */
+	uint32_t reserved0;
 };
 
 struct ky_drain {
-	struct kymo_source_host *host; /* NULL: free */
-	void (*drain)(void *source, uint64_t deadline_ns);
+	struct kymo_source_host *host;
+	kymo_drain_fn drain;
 	void *source;
 };
 
 struct ky_session_page {
 	uint32_t host_lock;    /* registrations of all hosts, and their buffers */
 	uint32_t mark_lock;    /* keys of marks */
-	uint32_t timer_lock;   /* timers and timer_runs */
+	uint32_t timer_lock;   /* timers, timer_runs, timer_tid and ticking */
 	uint32_t timer_change; /* futex of the timer thread */
 	uint32_t timer_runs;   /* 1: there is a timer thread */
-	uint32_t drain_lock;
+	uint32_t timer_tid;    /* its number */
+	uint32_t tick_ends;    /* futex of whoever waits for the end of a tick */
+	uint32_t drain_lock;   /* drains, drain_count and exit_deadline_ns */
+	uint32_t drain_count;
 
 	uint32_t sources_known;  /* 1: this process has told its sources that it is new */
 	uint32_t sources_active; /* 1: between ky_sources_begin and ky_sources_end */
 	uint32_t sources_epoch;
+	uint32_t sources_paused; /* 1: those that can are to rest */
 	uint32_t reserved0;
 	uint64_t sources_deadline_ns;
+	uint64_t exit_deadline_ns;              /* of all drains; 0: none has run */
+	const struct kymo_source_host *ticking; /* whose tick is under way, or NULL */
 
 	struct kymo_session
 		*session; /* the program's own that is prepared or recording */
 	struct kymo_session *mirrored; /* whose capture the dictionary is copied into */
 	struct ky_timer timers[KY_SOURCES_MAX];
-	struct ky_drain drains[KY_SOURCES_MAX];
+	struct ky_drain drains[KY_DRAINS_MAX]; /* the last registered last */
 };
 
 #define KY_SESSION_PAGE_OFFSET 1024

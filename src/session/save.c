@@ -50,6 +50,11 @@ static int32_t create_spool(const char *target, const struct ky_capture_header *
 	const char *slash = strrchr(target, '/');
 	const char *name = slash ? slash + 1 : target;
 	const int folder_size = (int)(name - target);
+	const struct ky_spool_session session = {
+		.session = header->session,
+		.overflow = header->overflow,
+		.command_line = command_line_of(header),
+	};
 	int32_t status = KYMO_ERROR_EXISTS;
 
 	for (int i = 1; i <= NAMES_MAX && status == KYMO_ERROR_EXISTS; i++) {
@@ -62,8 +67,7 @@ static int32_t create_spool(const char *target, const struct ky_capture_header *
 		if ((size_t)length >= size)
 			return ky_error_set(error, KYMO_ERROR_INVALID,
 					    "the path is too long: \"%s\"", target);
-		status = ky_spool_create(out, path, header->session, header->overflow,
-					 command_line_of(header), error);
+		status = ky_spool_create(out, path, &session, error);
 	}
 	return status;
 }
@@ -152,19 +156,14 @@ int32_t kymo_session_save(struct kymo_session *session, const char *path,
 	const char *scheme, *target = path;
 	char capture[PATH_MAX];
 	int32_t status;
-	int is_mirrored;
 
 	if (!path || !path[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
 	ky_lock(&ky_gate()->session_lock);
 	status = ky_session_check(session, KY_SESSION_STOPPED, "save", error);
-	is_mirrored = ky_session_page()->mirrored == session;
 	ky_unlock(&ky_gate()->session_lock);
 	if (status != KYMO_OK)
 		return status;
-	/* What came after the end has been counted since. */
-	if (is_mirrored)
-		ky_sources_publish();
 	/* The capture lies beside the file, not beside "chrome:". */
 	scheme = strstr(path, "://");
 	if (scheme)

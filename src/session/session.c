@@ -3,6 +3,10 @@
  * A program's own session: the state machine.
  *
  *     NEW --prepare--> PREPARED --start--> RECORDING --stop--> STOPPED --save--> ...
+ *                                           |     ^
+ *                                         pause resume
+ *                                           v     |
+ *                                           PAUSED
  *
  * session_lock protects the state of every session, and is held through prepare, start
  * and stop: two threads that do different things at once get one order or the other. It
@@ -26,6 +30,7 @@
 #include "capture/lease.h"
 #include "plugin/loader.h"
 #include "record/dictionary.h"
+#include "session/line.h"
 #include "session/page.h"
 #include "session/source.h"
 
@@ -33,10 +38,9 @@
 #define SIZE_LEAST    offsetof(struct kymo_session_options, buffer_size)
 
 static const char *const state_names[] = {
-	[KY_SESSION_NEW] = "not prepared",
-	[KY_SESSION_PREPARED] = "prepared",
-	[KY_SESSION_RECORDING] = "recording",
-	[KY_SESSION_STOPPED] = "stopped",
+	[KY_SESSION_NEW] = "not prepared",    [KY_SESSION_PREPARED] = "prepared",
+	[KY_SESSION_RECORDING] = "recording", [KY_SESSION_STOPPED] = "stopped",
+	[KY_SESSION_PAUSED] = "paused",
 };
 
 static uint64_t random_number(void)
@@ -125,7 +129,8 @@ static int32_t read_options(const struct kymo_session_options *options,
 {
 	int32_t status;
 
-	*out = (struct kymo_session_options){.struct_size = sizeof(*out)};
+	*out = (struct kymo_session_options){.struct_size = sizeof(*out),
+					     .overflow = KYMO_OVERFLOW_DROP};
 	if (!options)
 		return KYMO_OK;
 	if (options->struct_size < SIZE_LEAST)
@@ -138,10 +143,14 @@ static int32_t read_options(const struct kymo_session_options *options,
 		return status;
 	memcpy(out, options,
 	       options->struct_size < sizeof(*out) ? options->struct_size : sizeof(*out));
-	if (out->overflow != 0 && out->overflow != KYMO_OVERFLOW_DROP)
+	if (out->overflow == 0)
+		out->overflow = KYMO_OVERFLOW_DROP;
+	if (out->overflow != KYMO_OVERFLOW_DROP &&
+	    out->overflow != KYMO_OVERFLOW_OVERWRITE)
 		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-				    "overflow %u is not known to Kymo %s", out->overflow,
-				    KYMO_VERSION_STRING);
+				    "overflow %u is not one that a session of Kymo %s "
+				    "knows",
+				    out->overflow, KYMO_VERSION_STRING);
 	if (out->buffer_size != 0 && out->buffer_size < KY_BUDGET_MIN)
 		return ky_error_set(
 			error, KYMO_ERROR_INVALID,
@@ -163,12 +172,36 @@ static void let_go(struct kymo_session *session)
 	}
 }
 
+static void rest(struct kymo_session *session)
+{
+	ky_sources_pause(1);
+	session->paused_ticks = ky_ticks();
+	ky_gate_pause();
+	session->state = KY_SESSION_PAUSED;
+}
+
+static void go_on(struct kymo_session *session)
+{
+	ky_gate_resume();
+	ky_mark_gap(session->paused_ticks, "paused by the program");
+	ky_sources_pause(0);
+	session->state = KY_SESSION_RECORDING;
+}
+
 static void stop_recording(struct kymo_session *session)
 {
+	if (session->state == KY_SESSION_PAUSED)
+		go_on(session);
 	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
 	ky_capture_cut(&session->embedded->capture);
 	session->state = KY_SESSION_STOPPED;
 	ky_session_page()->session = NULL;
+}
+
+static int is_going_on(const struct kymo_session *session)
+{
+	return session->state == KY_SESSION_RECORDING ||
+	       session->state == KY_SESSION_PAUSED;
 }
 
 void kymo_session_destroy(struct kymo_session *session)
@@ -176,9 +209,11 @@ void kymo_session_destroy(struct kymo_session *session)
 	if (!session)
 		return;
 	lock_sessions();
-	if (session->state == KY_SESSION_RECORDING && session->pid == getpid())
+	if (is_going_on(session) && session->pid == getpid())
 		stop_recording(session);
 	let_go(session);
+	if (session->embedded)
+		ky_gate_forget(&session->embedded->capture);
 	ky_embedded_retire(session->embedded);
 	unlock_sessions();
 	free_sources(session->sources);
@@ -205,6 +240,7 @@ int32_t kymo_session_create(struct kymo_session **out,
 	if (!session)
 		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
 	session->pid = getpid();
+	session->overflow = known.overflow;
 	session->buffer_size = known.buffer_size;
 	if (known.sources)
 		status = copy_sources(known.sources, &session->sources, error);
@@ -300,7 +336,7 @@ static int32_t make_capture(struct kymo_session *session, struct kymo_error *err
 {
 	struct ky_capture *capture;
 	int32_t status = ky_embedded_create(&session->embedded, session->buffer_size,
-					    random_number(), error);
+					    session->overflow, random_number(), error);
 
 	if (status != KYMO_OK)
 		return status;
@@ -406,12 +442,40 @@ int32_t kymo_session_start(struct kymo_session *session, struct kymo_error *erro
 	return status;
 }
 
+/* Changes the state by `step`; session NULL is refused by the check. */
+static int32_t change(struct kymo_session *session, uint32_t state, const char *what,
+		      void (*step)(struct kymo_session *), struct kymo_error *error)
+{
+	int32_t status;
+
+	lock_sessions();
+	status = ky_session_check(session, state, what, error);
+	if (status == KYMO_OK)
+		step(session);
+	unlock_sessions();
+	return status;
+}
+
+int32_t kymo_session_pause(struct kymo_session *session, struct kymo_error *error)
+{
+	return change(session, KY_SESSION_RECORDING, "pause", rest, error);
+}
+
+int32_t kymo_session_resume(struct kymo_session *session, struct kymo_error *error)
+{
+	return change(session, KY_SESSION_PAUSED, "resume", go_on, error);
+}
+
 int32_t kymo_session_stop(struct kymo_session *session, struct kymo_error *error)
 {
 	int32_t status;
 
 	lock_sessions();
-	status = ky_session_check(session, KY_SESSION_RECORDING, "stop", error);
+	status = ky_session_check(session,
+				  session && session->state == KY_SESSION_PAUSED
+					  ? KY_SESSION_PAUSED
+					  : KY_SESSION_RECORDING,
+				  "stop", error);
 	if (status == KYMO_OK)
 		stop_recording(session);
 	unlock_sessions();

@@ -13,13 +13,17 @@
 #define KY_SESSION_PREPARED  1u
 #define KY_SESSION_RECORDING 2u
 #define KY_SESSION_STOPPED   3u
+#define KY_SESSION_PAUSED    4u
 
 struct kymo_session {
-	uint32_t state; /* KY_SESSION_*; under session_lock */
-	pid_t pid;      /* of the process that made it */
+	uint32_t state;    /* KY_SESSION_*; under session_lock */
+	pid_t pid;         /* of the process that made it */
+	uint32_t overflow; /* KY_OVERFLOW_* */
+	uint32_t reserved0;
 	uint64_t buffer_size;
-	char **sources; /* as given in the options, or NULL */
-	char *wanted;   /* for ky_sources_begin; NULL until prepared, and for all */
+	uint64_t paused_ticks; /* when, in host ticks */
+	char **sources;        /* as given in the options, or NULL */
+	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */
 	struct ky_embedded *embedded; /* from PREPARED on */
 };
 

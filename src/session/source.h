@@ -39,8 +39,8 @@ void ky_sources_begin(const char *wanted, uint32_t epoch);
  */
 void ky_sources_end(uint64_t deadline_ns);
 
-/* Puts what has been reported as lost since then into the dictionary. */
-void ky_sources_publish(void);
+/* Has the sources that can rest, or go on. The gate is open at both. */
+void ky_sources_pause(uint32_t paused);
 
 /*
  * In a forked child, once, after the new capture is in place: tells each source of it and
@@ -49,6 +49,13 @@ void ky_sources_publish(void);
  * too.
  */
 void ky_sources_forked(void);
+
+/*
+ * Opens and closes a region of the calling thread for every source that records and has
+ * the operation. A region that was open when a source began is not told to it.
+ */
+void ky_sources_push(uint16_t domain, uint64_t value);
+void ky_sources_pop(uint16_t domain);
 
 const struct kymo_host *ky_host_table(void);
 

@@ -20,7 +20,9 @@ static inline void begin_recording(void)
 	struct ky_capture *capture;
 
 	assert_int_not_equal(ky_gate_decide(), KYMO_GATE_ON);
-	assert_int_equal(ky_embedded_create(&recording, KY_BUDGET_MIN, 1, NULL), KYMO_OK);
+	assert_int_equal(
+		ky_embedded_create(&recording, KY_BUDGET_MIN, KY_OVERFLOW_DROP, 1, NULL),
+		KYMO_OK);
 	recording->next = before;
 	capture = &recording->capture;
 	ky_capture_identify(capture);

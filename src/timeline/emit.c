@@ -19,6 +19,7 @@ struct batch {
 	struct ky_arena arena; /* texts and values of the events below */
 	struct ky_values values;
 	struct kymo_trace_event events[BATCH_EVENTS];
+	const struct kymo_trace_event *list[BATCH_EVENTS]; /* as a sink is given them */
 	size_t count;
 	uint64_t last_arrow;
 	struct kymo_error *error;
@@ -35,7 +36,7 @@ static int32_t flush(struct batch *batch)
 	int32_t status = KYMO_OK;
 
 	if (batch->count > 0)
-		status = batch->emit->ops->batch(batch->emit->sink, batch->events,
+		status = batch->emit->ops->batch(batch->emit->sink, batch->list,
 						 batch->count, batch->error);
 	batch->count = 0;
 	ky_arena_reset(&batch->arena);
@@ -46,7 +47,7 @@ static struct kymo_trace_event *add_event(struct batch *batch)
 {
 	struct kymo_trace_event *event = &batch->events[batch->count++];
 
-	*event = (struct kymo_trace_event){.kind = 0};
+	*event = (struct kymo_trace_event){.struct_size = sizeof(*event)};
 	return event;
 }
 
@@ -142,7 +143,7 @@ static int32_t resolve(struct batch *batch, struct kymo_trace_event *event,
 	event->flags = first->flags;
 	if (first->kind == KYMO_KIND_OPEN)
 		event->flags |= KYMO_RECORD_UNFINISHED;
-	event->name = ky_record_name(values, first, event->type);
+	event->name = ky_record_name(values, first, lines, event->type);
 	ky_record_values(values, first, lines);
 	status = ky_values_take(values, &event->values, &event->value_count);
 	return status == KYMO_OK ? KYMO_OK : no_memory(batch);
@@ -249,6 +250,8 @@ int32_t ky_emit_run(const struct ky_emit *emit, struct kymo_error *error)
 	batch->emit = emit;
 	batch->error = error;
 	batch->values.arena = &batch->arena;
+	for (size_t i = 0; i < BATCH_EVENTS; i++)
+		batch->list[i] = &batch->events[i];
 	status = ky_lines_create(&batch->lines, emit->model, error);
 	if (status == KYMO_OK)
 		status = emit_all(batch);

@@ -228,7 +228,9 @@ static int32_t join_member(struct ky_join *join, struct group *group,
 {
 	uint32_t part = (uint32_t)(member->domain_part & 0xff);
 
-	if (part == PART_ORIGIN || part == PART_OTHER || part == PART_TARGET) {
+	/* An end that is no target holds also where it cannot be drawn. */
+	if (part == PART_ORIGIN || part == PART_OTHER ||
+	    (part == PART_TARGET && !group->has_untimed)) {
 		if (!group->has_first)
 			group->first = *member;
 		group->has_first = 1;

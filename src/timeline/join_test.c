@@ -263,12 +263,72 @@ static void links_lead_from_activity_to_activity(void **state)
 	end(&world);
 }
 
+/* Of what carries a link's end: the one that is no target, if there is one. */
+static void a_link_leads_to_what_is_no_target(void **state)
+{
+	static const struct {
+		const char *carriers; /* as in struct row; `*` at the one that is meant */
+		int64_t to_ns;        /* 0: not drawn */
+		uint64_t untimed, no_launch;
+	} rows[] = {
+		{"T", 10, 0, 0},   {"TT", 10, 0, 0},  {"TN", 20, 0, 0},
+		{"TO", 20, 0, 0},  {"NO", 20, 0, 0},  {"TNO", 30, 0, 0},
+		{"oT", 0, 2, 0},   {"nT", 0, 1, 0},   {"nTN", 30, 0, 0},
+		{"tT", 20, 1, 0},  {"t", 0, 2, 0},    {"", 0, 0, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row from = {'N', 0, 1, 1, 1};
+		struct ky_item item = item_of(&from, 1);
+		const struct ky_link link = {ky_place_make(99, KYMO_KIND_LINK, 0), 5, 1, 1,
+					     1, 2};
+		int64_t found = 0;
+		struct world world;
+
+		begin(&world);
+		assert_int_equal(ky_join_add(world.join, &item, 0, NULL), KYMO_OK);
+		assert_int_equal(ky_join_add_link(world.join, &link, NULL), KYMO_OK);
+		for (size_t j = 0; rows[i].carriers[j]; j++) {
+			struct row row = {rows[i].carriers[j], 0, 10 * (int64_t)j + 10, 1,
+					  2};
+
+			item = item_of(&row, j + 2);
+			assert_int_equal(strchr("otn", row.role)
+						 ? ky_join_add_untimed(world.join, &item,
+								       NULL)
+						 : ky_join_add(world.join, &item, 0, NULL),
+					 KYMO_OK);
+		}
+		world.ledger = (struct kymo_trace_ledger){0};
+		assert_int_equal(ky_join_run(world.join, NULL), KYMO_OK);
+		for (size_t j = 0; rows[i].carriers[j]; j++) {
+			struct row row = {rows[i].carriers[j], 0, 10 * (int64_t)j + 10, 1,
+					  2};
+			struct ky_arrow arrow;
+
+			item = item_of(&row, j + 2);
+			while (ky_join_arrow(world.join, &item.when, &arrow, NULL) ==
+			       KYMO_OK)
+				if (arrow.name == 5)
+					found = arrow.to_ns;
+		}
+		if (found != rows[i].to_ns ||
+		    world.ledger.arrows_untimed != rows[i].untimed)
+			fail_msg("\"%s\": %lld, untimed %llu", rows[i].carriers,
+				 (long long)found,
+				 (unsigned long long)world.ledger.arrows_untimed);
+		end(&world);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_joined),
 		cmocka_unit_test(arrows_are_named_by_where_they_lead),
 		cmocka_unit_test(links_lead_from_activity_to_activity),
+		cmocka_unit_test(a_link_leads_to_what_is_no_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ static void add(uint64_t *sum, uint64_t value)
 }
 
 struct writer_sums {
-	uint64_t accepted, full, too_big, nested, filtered;
+	uint64_t accepted, full, too_big, nested, filtered, overwritten;
 };
 
 static struct writer_sums sum_writers(const struct ky_reader_capture *capture)
@@ -25,6 +25,8 @@ static struct writer_sums sum_writers(const struct ky_reader_capture *capture)
 		add(&sums.nested, slot->lost_nested);
 		add(&sums.filtered, slot->filtered);
 	}
+	for (size_t i = 0; i < capture->source_count; i++)
+		add(&sums.overwritten, capture->sources[i].overwritten);
 	/* Threads without a writer are known to the header only. */
 	add(&sums.full, header->lost_full_unowned);
 	add(&sums.nested, header->lost_nested_unowned);
@@ -38,33 +40,26 @@ static struct writer_sums sum_writers(const struct ky_reader_capture *capture)
 static void add_losses(struct kymo_trace_ledger *ledger,
 		       const struct ky_model_capture *capture)
 {
-	uint32_t count = ky_catalog_count(capture->catalog, KY_ENTRY_LOSS);
+	const struct ky_reader_capture *from = capture->capture;
 
-	for (uint32_t id = 1; id <= count; id++) {
-		const struct ky_loss_entry *entry = ky_catalog_find(
-			capture->catalog, KY_ENTRY_LOSS, id, sizeof(*entry), NULL);
+	for (size_t i = 0; i < from->source_count; i++) {
+		const uint64_t *lost = from->sources[i].lost;
 
-		if (!entry)
-			continue;
-		switch (entry->reason) {
-		case KYMO_LOST_LATE: /* refused by the host, so it had been handed in */
-			add(&ledger->late, entry->count);
-			add(&ledger->accepted, entry->count);
-			break;
-		case KYMO_LOST_VENDOR_AT_LEAST:
-			add(&ledger->source_at_least, entry->count);
-			break;
-		default: /* never handed in, but counted one by one */
-			add(&ledger->source_exact, entry->count);
-			break;
-		}
+		/* Refused by the host, so they had been handed in. */
+		add(&ledger->late, lost[KYMO_LOST_LATE]);
+		add(&ledger->accepted, lost[KYMO_LOST_LATE]);
+		/* Never handed in, but counted one by one, if not "at least". */
+		add(&ledger->source_at_least, lost[KYMO_LOST_VENDOR_AT_LEAST]);
+		add(&ledger->source_exact, lost[KYMO_LOST_VENDOR]);
+		add(&ledger->source_exact, lost[KYMO_LOST_UNTIMED]);
+		add(&ledger->source_exact, lost[KYMO_LOST_PENDING]);
 	}
 }
 
 /*
  * Of what the writers say they accepted, what is neither found nor counted as lost was
- * cut off (the file, a damaged block, a quarantined chunk), or overwritten where that is
- * the policy. Counts that are older than the records (a keeper died) are made to fit.
+ * cut off (the file, a damaged block, a quarantined chunk). Counts that are older than
+ * the records (a keeper died) are made to fit.
  */
 static void add_writers(struct kymo_trace_ledger *ledger,
 			const struct ky_model_capture *capture, uint64_t written)
@@ -75,19 +70,19 @@ static void add_writers(struct kymo_trace_ledger *ledger,
 	add(&known, sums.full);
 	add(&known, sums.too_big);
 	add(&known, sums.nested);
+	add(&known, sums.overwritten);
 	missing = sums.accepted > known ? sums.accepted - known : 0;
 	add(&ledger->full, sums.full);
 	add(&ledger->too_big, sums.too_big);
 	add(&ledger->nested, sums.nested);
 	add(&ledger->filtered, sums.filtered);
-	if (capture->capture->header.overflow == KY_OVERFLOW_OVERWRITE)
-		add(&ledger->overwritten, missing);
-	else
-		add(&ledger->cut, missing);
+	add(&ledger->overwritten, sums.overwritten);
+	add(&ledger->cut, missing);
 	add(&ledger->accepted, known);
 	add(&ledger->accepted, missing);
 	add(&ledger->names_not_kept, capture->capture->header.names_not_kept);
 	add(&ledger->cold_chunks, capture->capture->header.cold_chunks);
+	add(&ledger->quarantined_chunks, capture->capture->header.quarantined_chunks);
 }
 
 void ky_ledger_add_captures(struct kymo_trace_ledger *ledger,
@@ -115,8 +110,8 @@ static int32_t list_sources(struct ky_model *model, struct kymo_trace_end *end)
 		/* One that says nothing of itself is known by its deeds. */
 		if (source->state_capture == 0)
 			source->trace.state = source->trace.written > 0
-						      ? KYMO_SOURCE_RECORDING
-						      : KYMO_SOURCE_READY;
+						      ? KYMO_STATE_RECORDING
+						      : KYMO_STATE_READY;
 		list[i] = &source->trace;
 	}
 	end->sources = list;

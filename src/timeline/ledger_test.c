@@ -86,10 +86,7 @@ static void arrows_that_cannot_be_drawn_are_counted(void **state)
 static void the_books_are_balanced(void **state)
 {
 	struct setup s = begin();
-	struct ky_loss_entry late = {.source = 1, .reason = KYMO_LOST_LATE, .count = 2};
-	struct ky_loss_entry vendor = {
-		.source = 1, .reason = KYMO_LOST_VENDOR, .count = 40};
-	struct ky_state_entry fate = {.source = 1, .state = KYMO_SOURCE_PARTLY};
+	struct ky_state_entry fate = {.source = 1, .state = KYMO_STATE_PARTLY};
 	struct memory_sink sink;
 
 	(void)state;
@@ -108,9 +105,10 @@ static void the_books_are_balanced(void **state)
 	s.build->writer_count = 1;
 	s.build->header.lost_full_unowned = 1;
 	s.build->header.cold_chunks = 4;
+	s.build->header.quarantined_chunks = 6;
 	s.build->header.names_not_kept = 5;
-	build_entry(s.build, KY_ENTRY_LOSS, &late, sizeof(late));
-	build_entry(s.build, KY_ENTRY_LOSS, &vendor, sizeof(vendor));
+	s.build->sources[1].lost[KYMO_LOST_LATE] = 2;
+	s.build->sources[1].lost[KYMO_LOST_VENDOR] = 40;
 	fate.reason = build_text(s.build, "first");
 	build_entry(s.build, KY_ENTRY_STATE, &fate, sizeof(fate));
 	fate.reason = build_text(s.build, "last");
@@ -127,10 +125,38 @@ static void the_books_are_balanced(void **state)
 	assert_int_equal(sink.ledger.offered, 14 + 7);
 	assert_int_equal(sink.ledger.source_exact, 40);
 	assert_int_equal(sink.ledger.cold_chunks, 4);
+	assert_int_equal(sink.ledger.quarantined_chunks, 6);
 	assert_int_equal(sink.ledger.names_not_kept, 5);
 	assert_int_equal(sink.ledger.kernels, 1);
 	assert_int_equal(sink.ledger.copies, 1);
 	assert_string_equal(sink.sources, "fake:2:3:42:last ");
+	memory_free(&sink);
+}
+
+static void a_begin_is_a_record_but_no_event(void **state)
+{
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	build_record(s.build, KYMO_KIND_OPEN,
+		     (struct kymo_record){.type = s.runtime, .begin = T(10)});
+	add_span(&s, 0, 10, 20); /* of another name: that is not looked at */
+	build_record(s.build, KYMO_KIND_OPEN,
+		     (struct kymo_record){.type = s.runtime, .begin = T(30)});
+	build_record(s.build, KYMO_KIND_SPAN,
+		     (struct kymo_record){.type = s.runtime, .begin = T(50), .end = T(40)});
+	s.build->writers[0] = (struct ky_writer_slot){.accepted = 4, .written = 4};
+	s.build->writer_count = 1;
+	sink = run(&s);
+	assert_int_equal(sink.ledger.written, 4);
+	assert_int_equal(sink.ledger.accepted, 4);
+	assert_int_equal(sink.ledger.begins, 1);
+	assert_int_equal(sink.ledger.untimed, 1);
+	assert_int_equal(sink.ledger.unfinished, 1);
+	assert_int_equal(sink.seen[KYMO_EVENT_SPAN], 2);
+	assert_string_equal(sink.sources, "fake:3:4:0: ");
+	assert_int_equal(sink.source_events, 3);
 	memory_free(&sink);
 }
 
@@ -164,6 +190,7 @@ int main(void)
 		cmocka_unit_test(a_clock_without_anchors_gives_no_times),
 		cmocka_unit_test(arrows_that_cannot_be_drawn_are_counted),
 		cmocka_unit_test(the_books_are_balanced),
+		cmocka_unit_test(a_begin_is_a_record_but_no_event),
 		cmocka_unit_test(malformed_lines_are_passed_over),
 	};
 

@@ -16,6 +16,7 @@
 struct memory_event {
 	struct kymo_trace_event event; /* its pointers are not to be followed */
 	struct kymo_trace_track track, from_track;
+	uint32_t base; /* index of the track's lane 0 */
 	char name[96], domain[48], type[48];
 	char values[512]; /* "key=value key=value" */
 };
@@ -38,6 +39,7 @@ struct memory_sink {
 	size_t row_count;
 	int64_t last_begin, last_end;
 	uint64_t last_arrow, seen[8];
+	uint64_t source_events; /* of all sources */
 	int begun, ended, aborted;
 	size_t fail_at_batch, batches; /* 0: never */
 };
@@ -67,15 +69,15 @@ static inline void memory_value(char *out, size_t room,
 		if (is_array && value->count == 0)
 			break;
 		if (type == KYMO_VALUE_STRING || type == KYMO_VALUE_CODE) {
-			string = is_array ? value->u.text_array[i] : value->u.text;
+			string = is_array ? value->text_array[i] : value->text;
 			memory_copy(part, sizeof(part), string);
 		} else if (type == KYMO_VALUE_DOUBLE) {
 			snprintf(part, sizeof(part), "%g",
-				 is_array ? value->u.d_array[i] : value->u.d);
+				 is_array ? value->f64_array[i] : value->f64);
 		} else {
 			snprintf(
 				part, sizeof(part), "%lld",
-				(long long)(is_array ? value->u.i_array[i] : value->u.i));
+				(long long)(is_array ? value->i64_array[i] : value->i64));
 		}
 		if (i > 0)
 			strncat(text, ",", sizeof(text) - strlen(text) - 1);
@@ -175,6 +177,7 @@ static inline void memory_keep(struct memory_sink *sink,
 	memset(kept, 0, sizeof(*kept));
 	kept->event = *event;
 	kept->track = *event->track;
+	kept->base = event->track->base->index;
 	if (event->from_track)
 		kept->from_track = *event->from_track;
 	memory_copy(kept->name, sizeof(kept->name), event->name);
@@ -185,7 +188,8 @@ static inline void memory_keep(struct memory_sink *sink,
 		memory_value(kept->values, sizeof(kept->values), &event->values[i]);
 }
 
-static inline int32_t memory_batch(void *context, const struct kymo_trace_event *events,
+static inline int32_t memory_batch(void *context,
+				   const struct kymo_trace_event *const *events,
 				   size_t count, struct kymo_error *error)
 {
 	struct memory_sink *sink = context;
@@ -197,10 +201,11 @@ static inline int32_t memory_batch(void *context, const struct kymo_trace_event 
 		return KYMO_ERROR_IO;
 	}
 	for (size_t i = 0; i < count; i++) {
-		memory_check(sink, &events[i]);
-		sink->seen[events[i].kind]++;
+		assert_int_equal(events[i]->struct_size, sizeof(*events[i]));
+		memory_check(sink, events[i]);
+		sink->seen[events[i]->kind]++;
 		if (sink->keep)
-			memory_keep(sink, &events[i]);
+			memory_keep(sink, events[i]);
 	}
 	return KYMO_OK;
 }
@@ -227,6 +232,7 @@ static inline int32_t memory_end(void *context, const struct kymo_trace_end *end
 			 "%s:%u:%llu:%llu:%s ", name, source->state,
 			 (unsigned long long)source->written,
 			 (unsigned long long)source->lost, reason);
+		sink->source_events += source->events;
 	}
 	for (size_t i = 0; i < end->clock_count && i < 8; i++) {
 		size_t used = strlen(sink->clocks);

@@ -16,7 +16,7 @@ static int64_t rank_of(const struct kymo_trace_value *value)
 	int is_number =
 		value->type == KYMO_VALUE_INT64 || value->type == KYMO_VALUE_UINT64;
 
-	return is_number && value->u.i >= 0 ? value->u.i : -1;
+	return is_number && value->i64 >= 0 ? value->i64 : -1;
 }
 
 /* `rank` and `world_size` belong to the process that gave them. */
@@ -71,6 +71,30 @@ static int32_t add_capture(struct ky_model *model, struct ky_model_capture *capt
 	return KYMO_OK;
 }
 
+/* Not what a source said: that the recorder ceased to stream. */
+static int32_t add_stopped(struct ky_model *model, struct ky_list *all)
+{
+	static const char *const reasons[] = {
+		[KY_STREAM_LIMIT] = "the capture file reached its limit",
+		[KY_STREAM_SPACE] = "the disk was nearly full",
+		[KY_STREAM_FAILED] = "the capture file could not be written",
+	};
+	struct kymo_trace_value *value;
+	uint32_t reason = KY_STREAM_GOES_ON;
+
+	for (size_t i = 0; i < model->capture_count && reason == KY_STREAM_GOES_ON; i++)
+		reason = model->captures[i].capture->header.stream_stopped;
+	if (reason == KY_STREAM_GOES_ON || reason > KY_STREAM_FAILED)
+		return KYMO_OK;
+	value = ky_arena_take_zeroed(&model->arena, sizeof(*value));
+	if (!value)
+		return KYMO_ERROR_NO_MEMORY;
+	value->key = KYMO_STR("streaming stopped");
+	value->type = KYMO_VALUE_STRING;
+	value->text = (struct kymo_str){reasons[reason], strlen(reasons[reason])};
+	return ky_list_add(all, value);
+}
+
 int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
 			  size_t *count)
 {
@@ -81,6 +105,8 @@ int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
 	*count = 0;
 	for (size_t i = 0; i < model->capture_count && status == KYMO_OK; i++)
 		status = add_capture(model, &model->captures[i], &all);
+	if (status == KYMO_OK)
+		status = add_stopped(model, &all);
 	if (status == KYMO_OK && all.count > 0) {
 		*out = ky_arena_take(&model->arena, all.count * sizeof(**out));
 		if (!*out)

@@ -20,6 +20,8 @@ struct ky_model_source {
 	uint64_t state_capture; /* the capture that set the state, + 1; 0: none did */
 };
 
+#define KY_STATE_BY_RECORDER UINT64_MAX /* as state_capture */
+
 struct ky_model_track {
 	struct kymo_trace_track trace; /* lane 0 */
 	struct ky_list lanes;          /* struct kymo_trace_track, those announced */
@@ -80,6 +82,7 @@ struct ky_model {
 	struct ky_list domains;     /* struct kymo_str */
 	struct ky_list arrow_names; /* struct kymo_str */
 	const struct kymo_trace_type *unknown_type;
+	uint32_t has_unknown_types; /* a record is of that type */
 	int64_t realtime_offset_ns;
 	uint32_t next_track_index; /* of what is announced */
 	int32_t status;            /* of ky_model_text, which cannot tell */
@@ -106,6 +109,8 @@ static inline const struct ky_model_track *ky_model_track(const struct ky_model 
 /* ---- Its parts, in the order in which a capture is read; each NO_MEMORY or OK ---- */
 
 int32_t ky_model_add_types(struct ky_model *model, struct ky_model_capture *capture);
+/* After all captures: the sources that were wanted and that no process loaded. */
+int32_t ky_model_add_absent(struct ky_model *model, const struct ky_reader *reader);
 int32_t ky_model_add_tracks(struct ky_model *model, struct ky_model_capture *capture);
 int32_t ky_model_add_clocks(struct ky_model_capture *capture);
 

@@ -47,6 +47,73 @@ static void the_last_name_of_a_thread_holds(void **state)
 	memory_free(&sink);
 }
 
+static uint32_t build_thread_on(struct build *build, uint64_t tid, uint32_t clock)
+{
+	struct ky_track_entry entry = {
+		.native = tid, .kind = KYMO_TRACK_THREAD, .clock = clock};
+
+	return build_entry(build, KY_ENTRY_TRACK, &entry, sizeof(entry));
+}
+
+static void a_thread_is_one_row_whatever_the_clocks_of_its_tracks(void **state)
+{
+	struct setup s = begin();
+	uint32_t clock = build_clock(s.build, KYMO_CLOCK_COUNTER, 64, 1000000000);
+	uint32_t track = build_thread_on(s.build, 501, clock);
+	struct memory_sink sink;
+	char found[256];
+
+	(void)state;
+	for (uint64_t at = 0; at <= BUILD_SECOND; at += BUILD_SECOND / 10)
+		build_anchor(s.build, clock, T(at) + 7000, T(at), T(at));
+	add_span(&s, 0, 10, 90);
+	add_span(&s, track, 7020, 7030); /* by its own clock within the first */
+	sink = run(&s);
+	describe(&sink, found, sizeof(found));
+	assert_string_equal(found, "501.0 10-90, 501.0 20-30");
+	assert_int_equal(sink.seen[KYMO_EVENT_TRACK], 1);
+	memory_free(&sink);
+}
+
+static void a_lane_knows_the_row_that_it_belongs_to(void **state)
+{
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, s.queue, 10, 20);
+	add_span(&s, s.queue, 15, 25);
+	add_span(&s, s.queue, 17, 27);
+	sink = run(&s);
+	for (size_t i = 0; i < 3; i++) {
+		const struct memory_event *track =
+			memory_find(&sink, KYMO_EVENT_TRACK, i);
+
+		assert_int_equal(track->track.lane, i);
+		assert_int_equal(track->base, memory_find(&sink, KYMO_EVENT_TRACK, 0)
+						      ->track.index);
+	}
+	memory_free(&sink);
+}
+
+static void a_type_that_nobody_knows_is_listed_only_if_it_is_used(void **state)
+{
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	sink = run(&s);
+	assert_int_equal(sink.header.type_count, 3);
+	memory_free(&sink);
+	s = begin();
+	build_record(s.build, KYMO_KIND_SPAN,
+		     (struct kymo_record){.type = 900, .begin = T(10), .end = T(20)});
+	sink = run(&s);
+	assert_int_equal(sink.header.type_count, 4);
+	memory_free(&sink);
+}
+
 static void queues_are_numbered_within_their_device(void **state)
 {
 	struct setup s = begin();
@@ -161,6 +228,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracks_are_announced_and_described),
 		cmocka_unit_test(the_last_name_of_a_thread_holds),
+		cmocka_unit_test(a_thread_is_one_row_whatever_the_clocks_of_its_tracks),
+		cmocka_unit_test(a_lane_knows_the_row_that_it_belongs_to),
+		cmocka_unit_test(a_type_that_nobody_knows_is_listed_only_if_it_is_used),
 		cmocka_unit_test(queues_are_numbered_within_their_device),
 		cmocka_unit_test(unknown_numbers_are_shown_as_such),
 		cmocka_unit_test(captures_of_one_process_share_its_tracks),

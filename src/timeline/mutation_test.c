@@ -90,7 +90,6 @@ static struct build *build_all(void)
 	} group = {{.track = 1, .name = 1, .count = 8}, {{.name = 1, .value_type = 1}}};
 	struct ky_code_entry code = {.address = 99, .object = 1, .symbol = 1};
 	struct ky_state_entry fate = {.source = 1, .state = 3};
-	struct ky_loss_entry loss = {.source = 1, .reason = 1, .count = 3};
 	uint32_t source, device, clock, queue;
 
 	build_session(build, "run\0", 4);
@@ -108,7 +107,7 @@ static struct build *build_all(void)
 	build_entry(build, KY_ENTRY_METADATA, &set, sizeof(set));
 	build_entry(build, KY_ENTRY_CODE, &code, sizeof(code));
 	build_entry(build, KY_ENTRY_STATE, &fate, sizeof(fate));
-	build_entry(build, KY_ENTRY_LOSS, &loss, sizeof(loss));
+	build->sources[source].lost[1] = 3;
 	build_thread(build, 501, "main");
 	device = build_device(build, source, 0);
 	clock = build_clock(build, KYMO_CLOCK_COUNTER, 48, 1000000000);

@@ -11,19 +11,21 @@
 
 #define MEMORY (8u << 20)
 
-#define IS_SPAN 0u /* sorted in front of the OPENs that they complete */
-#define IS_OPEN 1u
+#define IS_SPAN    0u /* sorted in front of the OPENs that they complete */
+#define IS_OPEN    1u
+#define IS_UNTIMED 2u /* an OPEN without a usable time */
 
 struct candidate {
 	uint64_t capture_track; /* capture << 32 | track of the model */
 	uint64_t begin_ticks;
-	uint32_t name, what;
+	uint32_t type, what;
 	uint64_t place;
 	int64_t begin_ns;
 };
 
 struct ky_opens {
 	struct ky_model *model;
+	struct kymo_trace_ledger *ledger;
 	uint8_t *has_open; /* per track of the model */
 	struct ky_sorter *candidates, *unfinished;
 };
@@ -36,8 +38,8 @@ static int compare_candidates(const void *left, const void *right)
 		return a->capture_track < b->capture_track ? -1 : 1;
 	if (a->begin_ticks != b->begin_ticks)
 		return a->begin_ticks < b->begin_ticks ? -1 : 1;
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
 	if (a->what != b->what)
 		return a->what < b->what ? -1 : 1;
 	return a->place < b->place ? -1 : a->place > b->place;
@@ -46,22 +48,20 @@ static int compare_candidates(const void *left, const void *right)
 static int is_same_span(const struct candidate *a, const struct candidate *b)
 {
 	return a->capture_track == b->capture_track && a->begin_ticks == b->begin_ticks &&
-	       a->name == b->name;
+	       a->type == b->type;
 }
 
-static int32_t add(struct ky_opens *opens, const struct ky_record *record, uint32_t track,
+static int32_t add(struct ky_opens *opens, const struct ky_record *record, uint32_t what,
 		   const struct ky_item *item, struct kymo_error *error)
 {
 	uint64_t capture = (uint64_t)(record->capture - opens->model->captures);
-	struct candidate candidate = {.capture_track = capture << 32 | track,
-				      .begin_ticks = record->first->begin,
-				      .name = record->first->name,
-				      .what = item ? IS_OPEN : IS_SPAN};
+	const struct candidate candidate = {.capture_track = capture << 32 | item->track,
+					    .begin_ticks = record->first->begin,
+					    .type = record->first->type,
+					    .what = what,
+					    .place = item->when.place,
+					    .begin_ns = item->when.begin_ns};
 
-	if (item) {
-		candidate.place = item->when.place;
-		candidate.begin_ns = item->when.begin_ns;
-	}
 	return ky_sorter_push(opens->candidates, &candidate, error);
 }
 
@@ -69,19 +69,53 @@ int32_t ky_opens_add(struct ky_opens *opens, const struct ky_record *record,
 		     const struct ky_item *item, struct kymo_error *error)
 {
 	opens->has_open[item->track] = 1;
-	return add(opens, record, item->track, item, error);
+	return add(opens, record, IS_OPEN, item, error);
+}
+
+int32_t ky_opens_add_untimed(struct ky_opens *opens, const struct ky_record *record,
+			     const struct ky_item *item, struct kymo_error *error)
+{
+	opens->has_open[item->track] = 1;
+	return add(opens, record, IS_UNTIMED, item, error);
 }
 
 static int32_t visit_span(void *context, const struct ky_record *record,
 			  struct kymo_error *error)
 {
 	struct ky_opens *opens = context;
-	uint32_t track;
+	struct ky_item item = {.track = 0};
 
 	if (record->first->kind != KYMO_KIND_SPAN)
 		return KYMO_OK;
-	track = ky_record_row(record);
-	return opens->has_open[track] ? add(opens, record, track, NULL, error) : KYMO_OK;
+	item.track = ky_record_row(record);
+	return opens->has_open[item.track] ? add(opens, record, IS_SPAN, &item, error)
+					   : KYMO_OK;
+}
+
+/* It is shown as part of the span that followed, so it is no event of its own. */
+static void count_begin(struct ky_opens *opens, const struct candidate *candidate)
+{
+	const struct ky_model_capture *capture =
+		&opens->model->captures[candidate->capture_track >> 32];
+	struct ky_model_source *source = NULL;
+
+	if (candidate->type < capture->type_count)
+		source = capture->types[candidate->type].source;
+	if (source)
+		source->trace.events--;
+	if (candidate->what == IS_UNTIMED)
+		opens->ledger->untimed--;
+	opens->ledger->begins++;
+}
+
+static int32_t keep_unfinished(struct ky_opens *opens, const struct candidate *candidate,
+			       struct kymo_error *error)
+{
+	const struct ky_item item = {
+		.when = {candidate->begin_ns, INT64_MAX, candidate->place},
+		.track = (uint32_t)candidate->capture_track};
+
+	return ky_sorter_push(opens->unfinished, &item, error);
 }
 
 /* What was opened more often than completed goes to `unfinished`. */
@@ -106,13 +140,9 @@ static int32_t match(struct ky_opens *opens, struct kymo_error *error)
 			completed++;
 		} else if (completed > 0) {
 			completed--;
-		} else {
-			struct ky_item item = {
-				.when = {candidate->begin_ns, INT64_MAX,
-					 candidate->place},
-				.track = (uint32_t)candidate->capture_track};
-
-			status = ky_sorter_push(opens->unfinished, &item, error);
+			count_begin(opens, candidate);
+		} else if (candidate->what == IS_OPEN) {
+			status = keep_unfinished(opens, candidate, error);
 		}
 	}
 	return status == KYMO_END ? KYMO_OK : status;
@@ -227,7 +257,7 @@ void ky_opens_destroy(struct ky_opens *opens)
 }
 
 int32_t ky_opens_create(struct ky_opens **out, struct ky_model *model,
-			struct kymo_error *error)
+			struct kymo_trace_ledger *ledger, struct kymo_error *error)
 {
 	struct ky_opens *opens = calloc(1, sizeof(*opens));
 	int32_t status = KYMO_OK;
@@ -235,6 +265,7 @@ int32_t ky_opens_create(struct ky_opens **out, struct ky_model *model,
 	*out = NULL;
 	if (opens) {
 		opens->model = model;
+		opens->ledger = ledger;
 		opens->has_open = calloc(model->tracks.count + 1, 1);
 	}
 	if (!opens || !opens->has_open)

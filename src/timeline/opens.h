@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OPEN records: a span's begin, told early. Where the SPAN itself followed, the OPEN is
- * dropped; else the program died or hung in it, and it is shown as an unfinished span up
+ * OPEN records: a span's begin, told early. Where the SPAN itself followed (of equal track,
+ * type and begin), the OPEN is dropped and counted as a begin; else the program died or hung in it, and it is shown as an unfinished span up
  * to the end of the span around it, or of its capture.
  */
 #ifndef KYMO_TIMELINE_OPENS_H
@@ -13,13 +13,19 @@
 
 struct ky_opens; /* opaque */
 
+/* The ledger gets the begins. */
 int32_t ky_opens_create(struct ky_opens **out, struct ky_model *model,
-			struct kymo_error *error);
+			struct kymo_trace_ledger *ledger, struct kymo_error *error);
 void ky_opens_destroy(struct ky_opens *opens);
 
-/* An OPEN record with its item, whose end is of no meaning yet. */
+/*
+ * An OPEN record with its item, whose end is of no meaning yet; and one whose begin is no
+ * usable time, which is of interest as a begin only.
+ */
 int32_t ky_opens_add(struct ky_opens *opens, const struct ky_record *record,
 		     const struct ky_item *item, struct kymo_error *error);
+int32_t ky_opens_add_untimed(struct ky_opens *opens, const struct ky_record *record,
+			     const struct ky_item *item, struct kymo_error *error);
 
 /*
  * When all captures have been walked: gives those that are unfinished, with their ends,

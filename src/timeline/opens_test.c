@@ -10,31 +10,47 @@
 
 #define T(ns) (BUILD_ATTACH + (ns))
 
-/* O open, S span; of one thread. `chunk`: in which chunk it stands. */
+/*
+ * O open, S span; o and s without a time; a span N of another name, T on another track, U
+ * on its own track by its number. `chunk`: in which chunk it stands.
+ */
 struct row {
 	char what;
 	uint64_t begin, end;
-	uint32_t name;
+	uint16_t type;
 	uint64_t chunk;
 };
+
+static struct kymo_record record_of(const struct row *row)
+{
+	return (struct kymo_record){
+		.flags = strchr("os", row->what) ? KYMO_RECORD_UNTIMED : 0,
+		.track = row->what == 'T' ? 2 : row->what == 'U',
+		.begin = T(row->begin),
+		.end = T(row->end),
+		.type = row->type,
+		.name = row->what == 'N',
+	};
+}
 
 static struct build *build_rows(const struct row *rows, size_t count)
 {
 	struct build *build = build_new();
 	uint32_t thread = build_thread(build, 1, "t");
+	uint32_t source = build_source(build, "fake");
 
+	build_thread(build, 2, "other");
+	build_type(build, source, "runtime", 7);
+	build_type(build, source, "driver", 8);
 	for (uint64_t chunk = 1; chunk <= 3; chunk++) {
 		build->sequence = chunk - 1;
 		build_lease(build, thread, T(0));
 		for (size_t i = 0; i < count; i++) {
 			if (rows[i].chunk == chunk)
-				build_record(
-					build,
-					rows[i].what == 'O' ? KYMO_KIND_OPEN
-							    : KYMO_KIND_SPAN,
-					(struct kymo_record){.begin = T(rows[i].begin),
-							     .end = T(rows[i].end),
-							     .name = rows[i].name});
+				build_record(build,
+					     strchr("Oo", rows[i].what) ? KYMO_KIND_OPEN
+									: KYMO_KIND_SPAN,
+					     record_of(&rows[i]));
 		}
 		build_chunk(build);
 	}
@@ -42,7 +58,7 @@ static struct build *build_rows(const struct row *rows, size_t count)
 	return build;
 }
 
-/* "begin-end " of the unfinished ones. */
+/* "begin-end " of the unfinished ones, then "begins/untimed/events of the source". */
 static void resolve(struct build *build, char *out, size_t size)
 {
 	struct ky_reader *reader;
@@ -63,7 +79,7 @@ static void resolve(struct build *build, char *out, size_t size)
 					  ky_moment_compare, 1, NULL),
 			 KYMO_OK);
 	assert_int_equal(ky_join_create(&scan.join, model, &ledger, NULL), KYMO_OK);
-	assert_int_equal(ky_opens_create(&scan.opens, model, NULL), KYMO_OK);
+	assert_int_equal(ky_opens_create(&scan.opens, model, &ledger, NULL), KYMO_OK);
 	assert_int_equal(ky_scan_run(&scan, NULL), KYMO_OK);
 	assert_int_equal(ky_sorter_finish(scan.items, NULL), KYMO_OK);
 	last_ns[0] = (int64_t)T(1000);
@@ -81,6 +97,11 @@ static void resolve(struct build *build, char *out, size_t size)
 			 (long long)(item->when.begin_ns - (int64_t)T(0)),
 			 (long long)(item->when.end_ns - (int64_t)T(0)));
 	}
+	snprintf(out + strlen(out), size - strlen(out), "%llu/%llu/%llu",
+		 (unsigned long long)ledger.begins, (unsigned long long)ledger.untimed,
+		 (unsigned long long)((const struct ky_model_source *)
+					      model->sources.items[0])
+			 ->trace.events);
 	ky_sorter_destroy(unfinished);
 	ky_opens_destroy(scan.opens);
 	ky_join_destroy(scan.join);
@@ -97,34 +118,51 @@ static void what_was_never_closed_is_unfinished(void **state)
 		struct row rows[8];
 		const char *expected;
 	} cases[] = {
-		{"closed", {{'O', 10, 0, 1, 1}, {'S', 10, 20, 1, 1}}, ""},
+		{"closed", {{'O', 10, 0, 1, 1}, {'S', 10, 20, 1, 1}}, "1/0/1"},
 		{"closed in a later chunk",
 		 {{'O', 10, 0, 1, 1}, {'S', 10, 20, 1, 3}},
-		 ""},
+		 "1/0/1"},
 		{"closed in a chunk that was begun before",
 		 {{'O', 10, 0, 1, 3}, {'S', 10, 20, 1, 1}},
-		 ""},
-		{"never closed", {{'O', 10, 0, 1, 1}}, "10-1000 "},
-		{"another name", {{'O', 10, 0, 1, 1}, {'S', 10, 20, 2, 1}}, "10-1000 "},
-		{"another begin", {{'O', 10, 0, 1, 1}, {'S', 11, 20, 1, 1}}, "10-1000 "},
+		 "1/0/1"},
+		{"never closed", {{'O', 10, 0, 1, 1}}, "10-1000 0/0/1"},
+		{"another type",
+		 {{'O', 10, 0, 1, 1}, {'S', 10, 20, 2, 1}},
+		 "10-1000 0/0/2"},
+		{"another begin",
+		 {{'O', 10, 0, 1, 1}, {'S', 11, 20, 1, 1}},
+		 "10-1000 0/0/2"},
+		{"another track",
+		 {{'O', 10, 0, 1, 1}, {'T', 10, 20, 1, 1}},
+		 "10-1000 0/0/2"},
+		{"the same track by its number",
+		 {{'O', 10, 0, 1, 1}, {'U', 10, 20, 1, 1}},
+		 "1/0/1"},
+		{"another name",
+		 {{'O', 10, 0, 1, 1}, {'N', 10, 20, 1, 1}},
+		 "1/0/1"},
+		{"both without a time",
+		 {{'o', 10, 0, 1, 1}, {'s', 10, 20, 1, 1}},
+		 "1/1/1"},
+		{"one without a time, never closed", {{'o', 10, 0, 1, 1}}, "0/1/1"},
 		{"opened twice, closed once",
 		 {{'O', 10, 0, 1, 1}, {'O', 10, 0, 1, 1}, {'S', 10, 20, 1, 1}},
-		 "10-1000 "},
+		 "10-1000 1/0/2"},
 		{"within its parent",
 		 {{'O', 15, 0, 1, 1}, {'S', 10, 20, 2, 1}},
-		 "15-20 "},
+		 "15-20 0/0/2"},
 		{"within the innermost parent",
 		 {{'O', 15, 0, 1, 1},
 		  {'S', 10, 90, 2, 1},
 		  {'S', 12, 30, 2, 1},
 		  {'S', 13, 14, 2, 1}},
-		 "15-30 "},
+		 "15-30 0/0/4"},
 		{"after its parent",
 		 {{'O', 25, 0, 1, 1}, {'S', 10, 20, 2, 1}},
-		 "25-1000 "},
+		 "25-1000 0/0/2"},
 		{"one in another",
 		 {{'O', 10, 0, 1, 1}, {'O', 20, 0, 2, 1}},
-		 "10-1000 20-1000 "},
+		 "10-1000 20-1000 0/0/2"},
 	};
 
 	(void)state;

@@ -44,46 +44,19 @@ struct ky_clock_map *ky_record_clock(const struct ky_model_capture *capture,
 	return clock < capture->clock_count ? &capture->clocks[clock] : NULL;
 }
 
-struct kymo_str ky_record_name(struct ky_values *values, const struct kymo_record *record,
-			       const struct kymo_trace_type *type)
-{
-	const struct kymo_record_counter *counter = (const void *)record;
-	const struct ky_group_entry *group;
-	uint32_t id = record->name;
-	struct kymo_str name;
-
-	if (record->kind == KYMO_KIND_COUNTER) {
-		group = ky_catalog_find(values->capture->catalog, KY_ENTRY_GROUP,
-					counter->group, sizeof(*group), NULL);
-		if (!group)
-			return ky_values_keep(values,
-					      ky_arena_format(values->arena,
-							      "(unknown group %u)",
-							      counter->group));
-		id = group->name;
-	}
-	if (id == 0 && record->kind == KYMO_KIND_GAP)
-		return KYMO_STR("nothing was recorded");
-	if (id == 0)
-		return type->name;
-	name = ky_catalog_string(values->capture->catalog, id);
-	if (!name.data)
-		name = ky_values_keep(
-			values, ky_arena_format(values->arena, "(unknown name %u)", id));
-	return name;
-}
-
-/* ---- Values ---- */
-
-/* Joins the pieces of one long value; the number of lines that it took. */
-static uint32_t add_bytes(struct ky_values *values, const struct kymo_record *lines,
-			  uint32_t count)
+/*
+ * Joins the pieces of one long value, into memory that stays until the arena is reset;
+ * the number of lines that it took.
+ */
+static uint32_t join_bytes(struct ky_values *values, const struct kymo_record *lines,
+			   uint32_t count, struct kymo_str *out)
 {
 	const struct kymo_record_bytes *first = (const void *)lines;
 	size_t room = (size_t)count * sizeof(first->byte), size = 0;
 	uint32_t used = 0;
-	uint8_t *joined;
+	char *joined;
 
+	*out = (struct kymo_str){NULL, 0};
 	if (first->total < room)
 		room = first->total;
 	joined = ky_arena_take(values->arena, room + 1);
@@ -105,9 +78,70 @@ static uint32_t add_bytes(struct ky_values *values, const struct kymo_record *li
 		memcpy(joined + size, piece->byte, part);
 		size += part;
 	}
-	ky_values_add_bytes(values, first->key, joined, size);
+	*out = (struct kymo_str){joined, size};
 	return used;
 }
+
+/* ---- Names ---- */
+
+/* The name that the record brings itself, in BYTES lines; else {NULL, 0}. */
+static struct kymo_str own_name(struct ky_values *values, const struct kymo_record *first,
+				uint32_t lines)
+{
+	struct kymo_str name = {NULL, 0};
+
+	for (uint32_t at = 1; at < lines; at++) {
+		const struct kymo_record_bytes *piece = (const void *)&first[at];
+
+		if (piece->kind == KYMO_KIND_BYTES && piece->key == 0) {
+			join_bytes(values, &first[at], lines - at, &name);
+			break;
+		}
+	}
+	return name.size > 0 ? name : (struct kymo_str){NULL, 0};
+}
+
+static struct kymo_str text_name(struct ky_values *values, uint32_t id)
+{
+	struct kymo_str name = ky_catalog_string(values->capture->catalog, id);
+
+	if (name.data)
+		return name;
+	return ky_values_keep(values,
+			      ky_arena_format(values->arena, "(unknown name %u)", id));
+}
+
+static struct kymo_str group_name(struct ky_values *values, uint32_t id,
+				  const struct kymo_trace_type *type)
+{
+	const struct ky_group_entry *group = ky_catalog_find(
+		values->capture->catalog, KY_ENTRY_GROUP, id, sizeof(*group), NULL);
+
+	if (!group)
+		return ky_values_keep(
+			values, ky_arena_format(values->arena, "(unknown group %u)", id));
+	return group->name ? text_name(values, group->name) : type->name;
+}
+
+struct kymo_str ky_record_name(struct ky_values *values, const struct kymo_record *first,
+			       uint32_t lines, const struct kymo_trace_type *type)
+{
+	const struct kymo_record_counter *counter = (const void *)first;
+	struct kymo_str name = own_name(values, first, lines);
+
+	if (name.data)
+		return name;
+	if (first->kind == KYMO_KIND_COUNTER)
+		return group_name(values, counter->group, type);
+	if (first->name != 0)
+		return first->flags & KYMO_RECORD_NAME_CODE
+			       ? ky_values_code(values, first->name)
+			       : text_name(values, first->name);
+	return first->kind == KYMO_KIND_GAP ? KYMO_STR("nothing was recorded")
+					    : type->name;
+}
+
+/* ---- Values ---- */
 
 static void add_more(struct ky_values *values, const struct kymo_record_more *more)
 {
@@ -121,8 +155,16 @@ static void add_further(struct ky_values *values, const struct kymo_record *line
 			uint32_t count)
 {
 	for (uint32_t at = 0; at < count;) {
-		if (lines[at].kind == KYMO_KIND_BYTES) {
-			at += add_bytes(values, &lines[at], count - at);
+		const struct kymo_record_bytes *piece = (const void *)&lines[at];
+
+		/* Bytes of key 0 are the name. */
+		if (piece->kind == KYMO_KIND_BYTES && piece->key != 0) {
+			struct kymo_str bytes;
+
+			at += join_bytes(values, &lines[at], count - at, &bytes);
+			if (bytes.data)
+				ky_values_add_bytes(values, piece->key, bytes.data,
+						    bytes.size);
 			continue;
 		}
 		if (lines[at].kind == KYMO_KIND_MORE)
@@ -169,46 +211,58 @@ void ky_record_values(struct ky_values *values, const struct kymo_record *first,
 
 /* ---- Walking ---- */
 
-static int32_t walk_chunk(struct ky_model_capture *capture, uint64_t chunk,
+/* Walks a chunk, or a part of one; `record` carries the lease on from part to part. */
+static int32_t walk_chunk(struct ky_record *record, uint64_t chunk,
 			  const struct kymo_record *lines, ky_record_fn visit,
 			  void *context, struct kymo_error *error)
 {
+	const struct ky_model_capture *capture = record->capture;
 	uint32_t count =
 		capture->capture->chunks[chunk - capture->first_chunk].line_count;
-	struct ky_record record = {.capture = capture, .new_lease = 1};
 
-	for (uint32_t at = 0; at < count; at += record.lines ? record.lines : 1) {
+	for (uint32_t at = 0; at < count; at += record->lines ? record->lines : 1) {
 		const struct kymo_record_lease *lease = (const void *)&lines[at];
 		int32_t status;
 
-		record.lines = ky_record_lines(&lines[at], count - at);
-		if (record.lines == 0)
+		record->lines = ky_record_lines(&lines[at], count - at);
+		if (record->lines == 0)
 			continue;
 		if (lease->kind == KYMO_KIND_LEASE) {
-			record.lease_track = lease->track;
-			record.lease_begin = lease->begin;
-			record.new_lease = 1;
+			record->lease_track = lease->track;
+			record->lease_begin = lease->begin;
+			record->new_lease = 1;
 			continue;
 		}
-		record.first = &lines[at];
-		record.line = chunk << KY_CHUNK_LINE_BITS | at;
-		status = visit(context, &record, error);
+		record->first = &lines[at];
+		record->line = chunk << KY_CHUNK_LINE_BITS | at;
+		status = visit(context, record, error);
 		if (status != KYMO_OK)
 			return status;
-		record.new_lease = 0;
+		record->new_lease = 0;
 	}
 	return KYMO_OK;
+}
+
+static int goes_on(const struct ky_reader_chunk *part,
+		   const struct ky_reader_chunk *before)
+{
+	return part->sequence == before->sequence &&
+	       part->first == before->first + before->line_count;
 }
 
 static int32_t walk_capture(struct ky_model_capture *capture, struct kymo_record *lines,
 			    ky_record_fn visit, void *context, struct kymo_error *error)
 {
+	struct ky_record record = {.capture = capture};
+
 	for (size_t i = 0; i < capture->capture->chunk_count; i++) {
 		const struct ky_reader_chunk *chunk = &capture->capture->chunks[i];
 		int32_t status = ky_reader_lines(capture->reader, chunk, lines, error);
 
+		if (i == 0 || !goes_on(chunk, chunk - 1))
+			record = (struct ky_record){.capture = capture, .new_lease = 1};
 		if (status == KYMO_OK)
-			status = walk_chunk(capture, capture->first_chunk + i, lines,
+			status = walk_chunk(&record, capture->first_chunk + i, lines,
 					    visit, context, error);
 		if (status != KYMO_OK)
 			return status;

@@ -35,9 +35,9 @@ uint32_t ky_record_row(const struct ky_record *record);
 struct ky_clock_map *ky_record_clock(const struct ky_model_capture *capture,
 				     const struct kymo_record *record);
 
-/* The shown name. */
-struct kymo_str ky_record_name(struct ky_values *values, const struct kymo_record *record,
-			       const struct kymo_trace_type *type);
+/* The shown name of a record of `lines` lines. */
+struct kymo_str ky_record_name(struct ky_values *values, const struct kymo_record *first,
+			       uint32_t lines, const struct kymo_trace_type *type);
 /* All keys with their values: its own first, then those of its attribute set. */
 void ky_record_values(struct ky_values *values, const struct kymo_record *first,
 		      uint32_t lines);

@@ -2,6 +2,8 @@
 /* Records are walked, found again and decoded, however they are cut into lines. */
 #include "timeline/records.h"
 
+#include <stdio.h>
+
 #include "capture/build_capture.h"
 #include "support/test.h"
 #include "timeline/item.h"
@@ -184,7 +186,7 @@ static void values_keep_all_their_bits(void **state)
 
 		assert_int_equal(decode(&opened, &record, &arena, &found), 1);
 		assert_int_equal(found->type, rows[i].type);
-		assert_int_equal(found->u.u, rows[i].raw);
+		assert_int_equal(found->u64, rows[i].raw);
 		assert_memory_equal(found->key.data, "key", 3);
 		ky_arena_clear(&arena);
 		close_model(&opened);
@@ -231,7 +233,7 @@ static void long_values_are_joined_from_their_pieces(void **state)
 		    found->count != rows[i].elements)
 			fail_msg("%s: %u", rows[i].what, found->count);
 		for (uint32_t j = 0; j < found->count; j++)
-			assert_int_equal(found->u.u_array[j], 0x0101010101010101);
+			assert_int_equal(found->u64_array[j], 0x0101010101010101);
 		ky_arena_clear(&arena);
 		close_model(&opened);
 	}
@@ -265,8 +267,112 @@ static void code_is_shown_by_symbol_object_or_address(void **state)
 		build_entry(build, KY_ENTRY_CODE, &entry, sizeof(entry));
 		opened = open_model(build);
 		assert_int_equal(decode(&opened, &record, &arena, &found), 2);
-		assert_string_equal(found[0].u.text.data, rows[i].expected);
-		assert_string_equal(found[1].u.text.data, "(unknown code 9)");
+		assert_string_equal(found[0].text.data, rows[i].expected);
+		assert_string_equal(found[1].text.data, "(unknown code 9)");
+		ky_arena_clear(&arena);
+		close_model(&opened);
+	}
+}
+
+/* The shown name of a record, as text. */
+static void name_of(struct opened *opened, const struct kymo_record *lines, char *out,
+		    size_t size)
+{
+	const struct kymo_trace_type type = {.name = KYMO_STR("the type")};
+	struct ky_arena arena = {NULL, 0, 0};
+	struct ky_values values = {.capture = opened->model->captures, .arena = &arena};
+	struct kymo_str name = ky_record_name(&values, lines, lines->lines, &type);
+
+	assert_int_equal(values.status, KYMO_OK);
+	snprintf(out, size, "%.*s", (int)name.size, name.data);
+	ky_values_clear(&values);
+	ky_arena_clear(&arena);
+}
+
+static void a_name_is_text_code_or_bytes(void **state)
+{
+	static const struct {
+		uint16_t flags;
+		uint32_t name;
+		const char *bytes; /* behind the record, with key 0 */
+		const char *expected;
+	} rows[] = {
+		{0, 2, NULL, "load"},
+		{0, 0, NULL, "the type"},
+		{0, 9, NULL, "(unknown name 9)"},
+		{KYMO_RECORD_NAME_CODE, 1, NULL, "prog+0x1f"},
+		{KYMO_RECORD_NAME_CODE, 9, NULL, "(unknown code 9)"},
+		{KYMO_RECORD_NAME_CODE, 0, NULL, "the type"},
+		{0, 0, "once", "once"},
+		{0, 2, "once", "once"},
+		{KYMO_RECORD_NAME_CODE, 1,
+		 "a name that is longer than one line can hold, so it takes two of them",
+		 "a name that is longer than one line can hold, so it takes two of them"},
+		{0, 2, "", "load"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct build *build = build_new();
+		struct kymo_record lines[5] = {{.kind = KYMO_KIND_SPAN,
+						.lines = 1,
+						.flags = rows[i].flags,
+						.name = rows[i].name}};
+		struct ky_code_entry code = {.address = 0x401000, .offset = 0x1f};
+		const size_t total = rows[i].bytes ? strlen(rows[i].bytes) : 0;
+		struct kymo_record_more more = {.kind = KYMO_KIND_MORE};
+		const struct kymo_trace_value *found;
+		struct ky_arena arena = {NULL, 0, 0};
+		struct opened opened;
+		char name[128];
+
+		code.object = build_text(build, "/usr/bin/prog");
+		build_text(build, "load");
+		build_entry(build, KY_ENTRY_CODE, &code, sizeof(code));
+		opened = open_model(build);
+		memcpy(&lines[lines[0].lines++], &more, sizeof(more));
+		for (size_t at = 0; rows[i].bytes && (at == 0 || at < total); at += 56) {
+			struct kymo_record_bytes piece = {
+				.kind = KYMO_KIND_BYTES,
+				.used = (uint8_t)(total - at < 56 ? total - at : 56),
+				.total = (uint32_t)total};
+
+			memcpy(piece.byte, rows[i].bytes + at, piece.used);
+			memcpy(&lines[lines[0].lines++], &piece, sizeof(piece));
+		}
+		name_of(&opened, lines, name, sizeof(name));
+		assert_string_equal(name, rows[i].expected);
+		/* It is not shown as a value as well. */
+		assert_int_equal(decode(&opened, lines, &arena, &found), 0);
+		ky_arena_clear(&arena);
+		close_model(&opened);
+	}
+}
+
+/* One of eight bytes could be taken for a number. */
+static void bytes_of_a_string_key_are_the_text_itself(void **state)
+{
+	static const char *const texts[] = {"exactly8", "short"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct build *build = build_new();
+		struct kymo_record lines[2] = {{.kind = KYMO_KIND_SPAN, .lines = 2}};
+		struct kymo_record_bytes piece = {
+			.kind = KYMO_KIND_BYTES,
+			.used = (uint8_t)strlen(texts[i]),
+			.key = build_key(build, "query", KYMO_VALUE_STRING),
+			.total = (uint32_t)strlen(texts[i])};
+		const struct kymo_trace_value *found;
+		struct ky_arena arena = {NULL, 0, 0};
+		struct opened opened = open_model(build);
+
+		memcpy(piece.byte, texts[i], piece.used);
+		memcpy(&lines[1], &piece, sizeof(piece));
+		assert_int_equal(decode(&opened, lines, &arena, &found), 1);
+		assert_int_equal(found->type, KYMO_VALUE_STRING);
+		assert_int_equal(found->text.size, strlen(texts[i]));
+		assert_memory_equal(found->text.data, texts[i], found->text.size);
 		ky_arena_clear(&arena);
 		close_model(&opened);
 	}
@@ -299,7 +405,7 @@ static void counters_beyond_their_group_are_shown_by_number(void **state)
 	assert_int_equal(decode(&opened, lines, &arena, &found), 6);
 	assert_memory_equal(found[0].key.data, "watts", 5);
 	assert_string_equal(found[5].key.data, "(unknown counter 5)");
-	assert_int_equal(found[5].u.u, 6);
+	assert_int_equal(found[5].u64, 6);
 	ky_arena_clear(&arena);
 	close_model(&opened);
 }
@@ -313,6 +419,8 @@ int main(void)
 		cmocka_unit_test(values_keep_all_their_bits),
 		cmocka_unit_test(long_values_are_joined_from_their_pieces),
 		cmocka_unit_test(code_is_shown_by_symbol_object_or_address),
+		cmocka_unit_test(a_name_is_text_code_or_bytes),
+		cmocka_unit_test(bytes_of_a_string_key_are_the_text_itself),
 		cmocka_unit_test(counters_beyond_their_group_are_shown_by_number),
 	};
 

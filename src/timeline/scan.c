@@ -74,18 +74,35 @@ static void note_times(struct ky_scan *scan, const struct ky_record *record,
 		scan->near_ns = when->end_ns;
 }
 
-static void count_written(struct ky_scan *scan, const struct ky_record *record)
+static const struct ky_capture_type *type_of(const struct ky_record *record)
 {
 	const struct ky_model_capture *capture = record->capture;
+	uint16_t type = record->first->type;
+
+	return &capture->types[type < capture->type_count ? type : 0];
+}
+
+static void count_written(struct ky_scan *scan, const struct ky_record *record)
+{
 	struct ky_model_source *source = NULL;
 
 	scan->ledger->written++;
-	scan->capture_written[capture - scan->model->captures]++;
-	if (record->first->kind != KYMO_KIND_LINK &&
-	    record->first->type < capture->type_count)
-		source = capture->types[record->first->type].source;
+	scan->capture_written[record->capture - scan->model->captures]++;
+	if (record->first->kind != KYMO_KIND_LINK)
+		source = type_of(record)->source;
 	if (source)
 		source->trace.written++;
+}
+
+/* Drawn or untimed; a begin is taken back when its span has been found. */
+static void count_event(struct ky_scan *scan, const struct ky_record *record)
+{
+	const struct ky_capture_type *type = type_of(record);
+
+	if (type->source)
+		type->source->trace.events++;
+	if (type->type == scan->model->unknown_type)
+		scan->model->has_unknown_types = 1;
 }
 
 static int32_t take_link(struct ky_scan *scan, const struct ky_record *record,
@@ -133,10 +150,13 @@ static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 							       role_of(first))},
 			       .track = ky_record_row(record)};
 
+	count_event(scan, record);
 	find_correlation(record, &item);
 	if (convert_times(scan, record, &item.when) != 0) {
 		scan->ledger->untimed++;
-		if (item.domain == 0 || first->kind == KYMO_KIND_OPEN)
+		if (first->kind == KYMO_KIND_OPEN)
+			return ky_opens_add_untimed(scan->opens, record, &item, error);
+		if (item.domain == 0)
 			return KYMO_OK;
 		scan->correlated++;
 		return ky_join_add_untimed(scan->join, &item, error);

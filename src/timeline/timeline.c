@@ -41,7 +41,8 @@ static int32_t make_parts(struct timeline *timeline, struct ky_reader *const *re
 		status = ky_join_create(&timeline->join, timeline->model,
 					&timeline->ledger, error);
 	if (status == KYMO_OK)
-		status = ky_opens_create(&timeline->opens, timeline->model, error);
+		status = ky_opens_create(&timeline->opens, timeline->model,
+					 &timeline->ledger, error);
 	if (status == KYMO_OK)
 		status = ky_lanes_create(&timeline->stream.lanes,
 					 timeline->model->tracks.count, error);
@@ -146,19 +147,23 @@ static int32_t list_all(struct timeline *timeline)
 		processes[i] = model->processes.items[i];
 	for (size_t i = 0; i < model->devices.count; i++)
 		devices[i] = model->devices.items[i];
-	for (size_t i = 0; i < model->types.count; i++)
-		types[i] = model->types.items[i];
+	for (size_t i = 0; i < model->types.count; i++) {
+		struct kymo_trace_type *type = model->types.items[i];
+
+		if (type == model->unknown_type && !model->has_unknown_types)
+			continue;
+		type->index = (uint32_t)timeline->header.type_count;
+		types[timeline->header.type_count++] = type;
+	}
 	timeline->header.processes = processes;
 	timeline->header.process_count = (uint32_t)model->processes.count;
 	timeline->header.devices = devices;
 	timeline->header.device_count = model->devices.count;
 	timeline->header.types = types;
-	timeline->header.type_count = model->types.count;
 	return KYMO_OK;
 }
 
-static int32_t make_header(struct timeline *timeline,
-			   const struct ky_session_block *session)
+static int32_t make_header(struct timeline *timeline, struct kymo_str command_line)
 {
 	struct kymo_trace_header *header = &timeline->header;
 	struct kymo_trace_value *metadata;
@@ -178,10 +183,9 @@ static int32_t make_header(struct timeline *timeline,
 		header->last_ns = scan->last_ns;
 	}
 	header->command_line = KYMO_STR("");
-	if (session)
+	if (command_line.size > 0)
 		header->command_line = ky_model_join_arguments(
-			timeline->model, (const char *)(session + 1),
-			session->command_line_size);
+			timeline->model, command_line.data, command_line.size);
 	return header->command_line.data ? KYMO_OK : no_memory(timeline);
 }
 
@@ -227,7 +231,8 @@ int32_t ky_timeline_run(struct ky_reader *const *readers, size_t count,
 		status = join(&timeline);
 	if (status == KYMO_OK)
 		status = make_header(&timeline,
-				     count > 0 ? ky_reader_session(readers[0]) : NULL);
+				     count > 0 ? ky_reader_command_line(readers[0])
+					       : KYMO_STR(""));
 	if (status == KYMO_OK) {
 		ky_ledger_add_captures(&timeline.ledger, timeline.model,
 				       timeline.scan.capture_written);

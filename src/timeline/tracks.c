@@ -232,6 +232,8 @@ const struct kymo_trace_track *ky_model_show_track(struct ky_model *model, uint3
 		*shown = track->trace;
 		shown->index = model->next_track_index++;
 		shown->lane = lane;
+		/* A further lane is for what does not fit on lane 0, so that is there. */
+		shown->base = lane == 0 ? shown : track->lanes.items[0];
 		track->lanes.items[lane] = shown;
 	}
 	return track->lanes.items[lane];

@@ -2,6 +2,8 @@
 /* The model's sources, types, keys, domains and link kinds. */
 #include "timeline/model.h"
 
+#include <string.h>
+
 /* Numbers of libkineto, which keep their meaning for ever. */
 #define STATIC_TYPES_END 50u
 
@@ -58,6 +60,52 @@ static int32_t add_sources(struct ky_model *model, struct ky_model_capture *capt
 	return KYMO_OK;
 }
 
+static int has_source(const struct ky_model *model, struct kymo_str name)
+{
+	for (size_t i = 0; i < model->sources.count; i++) {
+		const struct ky_model_source *source = model->sources.items[i];
+
+		if (source->trace.name.size == name.size &&
+		    memcmp(source->trace.name.data, name.data, name.size) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int32_t add_absent(struct ky_model *model, struct kymo_str name)
+{
+	struct ky_model_source *source =
+		ky_arena_take_zeroed(&model->arena, sizeof(*source));
+
+	if (!source || ky_list_add(&model->sources, source) != KYMO_OK)
+		return KYMO_ERROR_NO_MEMORY;
+	source->trace.struct_size = sizeof(source->trace);
+	source->trace.name = name;
+	source->trace.state = KYMO_STATE_ABSENT;
+	source->trace.reason = KYMO_STR("never loaded by the program");
+	source->state_capture = KY_STATE_BY_RECORDER;
+	return KYMO_OK;
+}
+
+int32_t ky_model_add_absent(struct ky_model *model, const struct ky_reader *reader)
+{
+	struct kymo_str names = ky_reader_sources(reader);
+
+	while (names.size > 0) {
+		const char *comma = memchr(names.data, ',', names.size);
+		struct kymo_str name = {names.data, comma ? (size_t)(comma - names.data)
+							  : names.size};
+		size_t whole = name.size + (comma ? 1 : 0);
+
+		if (name.size > 0 && !has_source(model, name) &&
+		    add_absent(model, name) != KYMO_OK)
+			return KYMO_ERROR_NO_MEMORY;
+		names.data += whole;
+		names.size -= whole;
+	}
+	return KYMO_OK;
+}
+
 static struct ky_model_source *source_of(const struct ky_model_capture *capture,
 					 uint32_t id)
 {
@@ -81,7 +129,6 @@ static struct kymo_trace_type *make_type(struct ky_model *model, struct kymo_str
 	if (!type || !category.data)
 		return NULL;
 	type->struct_size = sizeof(*type);
-	type->index = (uint32_t)model->types.count;
 	type->source = source;
 	type->name = name;
 	type->category = category;
@@ -281,10 +328,18 @@ static uint64_t add_up(uint64_t a, uint64_t b)
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
+static void add_counts(struct kymo_trace_source *source,
+		       const struct ky_source_counts *counts)
+{
+	for (uint32_t reason = 1; reason < KY_LOST_REASONS; reason++)
+		source->lost = add_up(source->lost, counts->lost[reason]);
+	source->late = add_up(source->late, counts->lost[KYMO_LOST_LATE]);
+	source->overwritten = add_up(source->overwritten, counts->overwritten);
+}
+
 void ky_model_add_states(struct ky_model_capture *capture, uint64_t number)
 {
 	uint32_t states = ky_catalog_count(capture->catalog, KY_ENTRY_STATE);
-	uint32_t losses = ky_catalog_count(capture->catalog, KY_ENTRY_LOSS);
 
 	for (uint32_t id = 1; id <= states; id++) {
 		const struct ky_state_entry *entry = ky_catalog_find(
@@ -299,13 +354,11 @@ void ky_model_add_states(struct ky_model_capture *capture, uint64_t number)
 		source->trace.reason = text_of(capture, entry->reason);
 		source->trace.remedy = text_of(capture, entry->remedy);
 	}
-	for (uint32_t id = 1; id <= losses; id++) {
-		const struct ky_loss_entry *entry = ky_catalog_find(
-			capture->catalog, KY_ENTRY_LOSS, id, sizeof(*entry), NULL);
-		struct ky_model_source *source =
-			entry ? source_of(capture, entry->source) : NULL;
+	for (size_t i = 0; i < capture->capture->source_count; i++) {
+		const struct ky_source_counts *counts = &capture->capture->sources[i];
+		struct ky_model_source *source = source_of(capture, (uint32_t)i);
 
 		if (source)
-			source->trace.lost = add_up(source->trace.lost, entry->count);
+			add_counts(&source->trace, counts);
 	}
 }

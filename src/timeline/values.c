@@ -109,7 +109,7 @@ static struct kymo_str format_code(struct ky_values *values,
 		values, ky_arena_format(values->arena, "0x%" PRIx64, code->address));
 }
 
-static struct kymo_str code_text(struct ky_values *values, uint64_t id)
+struct kymo_str ky_values_code(struct ky_values *values, uint64_t id)
 {
 	const struct ky_code_entry *code = NULL;
 
@@ -128,7 +128,7 @@ static struct kymo_str code_text(struct ky_values *values, uint64_t id)
 static struct kymo_str number_text(struct ky_values *values, uint32_t type, uint64_t raw)
 {
 	if (type == KYMO_VALUE_CODE)
-		return code_text(values, raw);
+		return ky_values_code(values, raw);
 	if (raw > UINT32_MAX)
 		return ky_values_keep(
 			values, ky_arena_format(values->arena,
@@ -151,21 +151,21 @@ static int set_scalar(struct ky_values *values, struct kymo_trace_value *value,
 	switch (type) {
 	case KYMO_VALUE_STRING:
 	case KYMO_VALUE_CODE:
-		value->u.text = number_text(values, type, raw);
+		value->text = number_text(values, type, raw);
 		return 0;
 	case KYMO_VALUE_TIME:
-		return convert_time(values, raw, &value->u.i);
+		return convert_time(values, raw, &value->i64);
 	case KYMO_VALUE_BOOL:
-		value->u.u = raw != 0;
+		value->u64 = raw != 0;
 		return 0;
 	case KYMO_VALUE_INT64:
 	case KYMO_VALUE_DOUBLE:
 	case KYMO_VALUE_UINT64:
-		value->u.u = raw; /* the same 64 bits whichever member reads them */
+		value->u64 = raw; /* the same 64 bits whichever member reads them */
 		return 0;
 	default:
 		value->type = KYMO_VALUE_UINT64;
-		value->u.u = raw;
+		value->u64 = raw;
 		return 0;
 	}
 }
@@ -196,7 +196,7 @@ static int set_array(struct ky_values *values, struct kymo_trace_value *value,
 		texts = take(values, value->count * sizeof(*texts));
 		for (uint32_t i = 0; texts && i < value->count; i++)
 			texts[i] = number_text(values, element, raw[i]);
-		value->u.text_array = texts;
+		value->text_array = texts;
 		return texts ? 0 : -1;
 	case KYMO_VALUE_TIME:
 		times = take(values, value->count * sizeof(*times));
@@ -204,21 +204,21 @@ static int set_array(struct ky_values *values, struct kymo_trace_value *value,
 			if (convert_time(values, raw[i], &times[i]) != 0)
 				return -1;
 		}
-		value->u.i_array = times;
+		value->i64_array = times;
 		return times ? 0 : -1;
 	case KYMO_VALUE_INT64:
-		value->u.i_array = (const int64_t *)raw;
+		value->i64_array = (const int64_t *)raw;
 		return 0;
 	case KYMO_VALUE_DOUBLE:
-		value->u.d_array = (const double *)(const void *)raw;
+		value->f64_array = (const double *)(const void *)raw;
 		return 0;
 	case KYMO_VALUE_BOOL:
 	case KYMO_VALUE_UINT64:
-		value->u.u_array = raw;
+		value->u64_array = raw;
 		return 0;
 	default:
 		value->type = KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY;
-		value->u.u_array = raw;
+		value->u64_array = raw;
 		return 0;
 	}
 }
@@ -263,7 +263,7 @@ void ky_values_add_bytes(struct ky_values *values, uint16_t key, const void *byt
 		value = add_keyed(values, key, &type);
 		if (value) {
 			value->type = KYMO_VALUE_STRING;
-			value->u.text = (struct kymo_str){bytes, size};
+			value->text = (struct kymo_str){bytes, size};
 		}
 		return;
 	}

@@ -44,5 +44,7 @@ int32_t ky_values_take(struct ky_values *values, const struct kymo_trace_value *
 
 /* The text of a string's number: "(unknown string 17)" if it is not there. */
 struct kymo_str ky_values_text(struct ky_values *values, uint32_t id);
+/* The same of a code address: "symbol+0x12 (file)", or as much as is known. */
+struct kymo_str ky_values_code(struct ky_values *values, uint64_t id);
 
 #endif

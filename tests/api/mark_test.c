@@ -179,7 +179,7 @@ static void any_number_of_values_fits_up_to_the_limit(void **state)
 		snprintf(text, sizeof(text), "v%zu", i);
 		keys[i] = kymo_mark_key(text, KYMO_VALUE_UINT64, NULL);
 		values[i] = (struct kymo_value){
-			.key = keys[i], .type = KYMO_VALUE_UINT64, .u.u = i + 1};
+			.key = keys[i], .type = KYMO_VALUE_UINT64, .u64 = i + 1};
 	}
 	begin();
 	for (size_t i = 0; i < 7; i++)
@@ -215,7 +215,7 @@ static void arrays_are_copied_whole(void **state)
 		{.key = shape,
 		 .type = KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY,
 		 .count = COUNT},
-		{.key = batch, .type = KYMO_VALUE_INT64, .u.i = -3},
+		{.key = batch, .type = KYMO_VALUE_INT64, .i64 = -3},
 		{.key = names, .type = KYMO_VALUE_STRING | KYMO_VALUE_ARRAY, .count = 2},
 		{.key = label, .type = KYMO_VALUE_STRING},
 		{.key = shape, .type = KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY, .count = 0},
@@ -227,9 +227,9 @@ static void arrays_are_copied_whole(void **state)
 		array[i] = i * i;
 	strings[0] = kymo_mark_intern("one", 3);
 	strings[1] = kymo_mark_intern("two", 3);
-	values[0].u.array = array;
-	values[2].u.array = strings;
-	values[3].u.u = kymo_mark_intern("a \"label\"", 9);
+	values[0].array = array;
+	values[2].array = strings;
+	values[3].u64 = kymo_mark_intern("a \"label\"", 9);
 	begin();
 	assert_int_equal(kymo_mark_end_values(kymo_mark_begin(), 0, values, 5), KYMO_OK);
 	memset(array, 0, sizeof(array));
@@ -253,7 +253,7 @@ static void a_record_that_is_too_big_is_counted(void **state)
 				   .count = 254 * 7};
 
 	(void)state;
-	value.u.array = array;
+	value.array = array;
 	begin();
 	assert_int_equal(kymo_mark_end_values(kymo_mark_begin(), 0, &value, 1), KYMO_OK);
 	value.count++;

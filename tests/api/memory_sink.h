@@ -65,11 +65,11 @@ static inline void memory_copy_value(struct memory_value *to,
 	if (from->type & KYMO_VALUE_ARRAY) {
 		if (from->type != (KYMO_VALUE_STRING | KYMO_VALUE_ARRAY))
 			for (uint32_t i = 0; i < from->count && i < 256; i++)
-				to->array[i] = from->u.u_array[i];
+				to->array[i] = from->u64_array[i];
 	} else if (from->type == KYMO_VALUE_STRING || from->type == KYMO_VALUE_CODE) {
-		memory_text(to->text, sizeof(to->text), from->u.text);
+		memory_text(to->text, sizeof(to->text), from->text);
 	} else {
-		to->u = from->u.u;
+		to->u = from->u64;
 	}
 }
 
@@ -98,7 +98,8 @@ static inline void memory_copy_event(struct memory_event *to,
 		memory_copy_value(&to->values[i], &from->values[i]);
 }
 
-static inline int32_t memory_batch(void *context, const struct kymo_trace_event *events,
+static inline int32_t memory_batch(void *context,
+				   const struct kymo_trace_event *const *events,
 				   size_t count, struct kymo_error *error)
 {
 	struct memory_sink *sink = context;
@@ -107,10 +108,10 @@ static inline int32_t memory_batch(void *context, const struct kymo_trace_event 
 	(void)error;
 	sink->events = realloc(sink->events, size);
 	for (size_t i = 0; i < count; i++) {
-		if (events[i].kind == KYMO_EVENT_TRACK)
+		if (events[i]->kind == KYMO_EVENT_TRACK)
 			continue;
 		memset(&sink->events[sink->count], 0, sizeof(struct memory_event));
-		memory_copy_event(&sink->events[sink->count++], &events[i]);
+		memory_copy_event(&sink->events[sink->count++], events[i]);
 	}
 	return KYMO_OK;
 }

@@ -31,12 +31,20 @@ static _Alignas(64) uint32_t gate = KYMO_GATE_ON;
 static struct kymo_source_host self;
 static const struct kymo_source_ops *ops;
 static void *source;
-static void (*exit_drains[8])(void *, uint64_t);
+static kymo_drain_fn exit_drains[8];
 static void *exit_data[8];
 static unsigned exit_count;
+static uint16_t type_numbers[64], key_numbers[64], domain_numbers[8];
+static size_t type_count;
+static const struct kymo_numbers numbers = {
+	.struct_size = sizeof(numbers),
+	.types = type_numbers,
+	.keys = key_numbers,
+	.domains = domain_numbers,
+};
 static pid_t owner;
 
-static struct kymo_record *lines; /* LINE_COUNT of them, mapped and touched */
+static union kymo_line *lines; /* LINE_COUNT of them, mapped and touched */
 static uint32_t *line_tids;
 static atomic_size_t line_used;
 static atomic_uint_fast64_t lost[8];
@@ -60,7 +68,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static int32_t emit(struct kymo_source_host *host, const struct kymo_record *from,
+static int32_t emit(struct kymo_source_host *host, const union kymo_line *from,
 		    uint32_t count)
 {
 	const size_t at = atomic_fetch_add(&line_used, count);
@@ -81,6 +89,21 @@ static void count_lost(struct kymo_source_host *host, uint32_t reason, uint64_t 
 	atomic_fetch_add(&lost[reason % 8], count);
 }
 
+static int32_t begin(uint32_t epoch, struct kymo_error *error)
+{
+	const char *memory = getenv("STUB_MEMORY");
+	const struct kymo_prepare session = {
+		.struct_size = sizeof(session),
+		.epoch = epoch,
+		.types = type_numbers,
+		.type_count = type_count,
+		.memory_limit = memory ? strtoull(memory, NULL, 10) : 0,
+	};
+
+	ops->prepare(source, &session, error);
+	return gate == KYMO_GATE_ON ? ops->start(source, error) : KYMO_OK;
+}
+
 static uint32_t decide(void)
 {
 	if (getpid() != owner) {
@@ -89,10 +112,13 @@ static uint32_t decide(void)
 		owner = getpid();
 		own_tid = 0;
 		atomic_store(&line_used, 0);
+		exit_count = 0; /* drains are not inherited */
 		gate = follow && strcmp(follow, "follow") == 0 ? KYMO_GATE_ON
 							       : KYMO_GATE_OFF;
-		if (gate == KYMO_GATE_ON)
+		if (gate == KYMO_GATE_ON) {
 			ops->forked(source);
+			begin(2, NULL);
+		}
 	}
 	return gate;
 }
@@ -161,13 +187,14 @@ static int32_t key(struct kymo_source_host *host, const struct kymo_key_desc *de
 	return KYMO_OK;
 }
 
-static int32_t domain(struct kymo_source_host *host, const char *name, uint32_t scope,
+static int32_t domain(struct kymo_source_host *host, const struct kymo_domain_desc *desc,
 		      uint16_t *out)
 {
 	char text[128];
 
 	(void)host;
-	snprintf(text, sizeof(text), "\"name\":\"%s\",\"scope\":%u", name, scope);
+	snprintf(text, sizeof(text), "\"name\":\"%s\",\"scope\":%u", desc->name,
+		 desc->scope);
 	*out = (uint16_t)intern("domain", text, 2);
 	return KYMO_OK;
 }
@@ -179,8 +206,9 @@ static int32_t clock_number(struct kymo_source_host *host,
 
 	(void)host;
 	quote(name, sizeof(name), desc->name.data, desc->name.size);
-	snprintf(text, sizeof(text), "\"name\":\"%s\",\"kind\":%u,\"rate\":%llu", name,
-		 desc->kind, (unsigned long long)(desc->ticks_num / desc->ticks_den));
+	snprintf(text, sizeof(text), "\"name\":\"%s\",\"kind\":%u,\"rate\":%llu,\"device\":%u",
+		 name, desc->kind, (unsigned long long)(desc->ticks_num / desc->ticks_den),
+		 desc->device);
 	*out = intern("clock", text, 3);
 	return KYMO_OK;
 }
@@ -249,11 +277,11 @@ static uint32_t attributes(struct kymo_source_host *host, const struct kymo_valu
 				       "%s\"%u\":", i ? "," : "", values[i].key);
 		if (!(values[i].type & KYMO_VALUE_ARRAY)) {
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "%llu",
-					       (unsigned long long)values[i].u.u);
+					       (unsigned long long)values[i].u64);
 			continue;
 		}
 		for (uint32_t j = 0; j < values[i].count; j++) {
-			const uint64_t *array = values[i].u.array;
+			const uint64_t *array = values[i].array;
 
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%llu",
 					       j ? ',' : '[',
@@ -288,15 +316,16 @@ static uint64_t deadline(void)
 	       (wait ? strtoull(wait, NULL, 10) : 500) * 1000000u;
 }
 
-/* One for each registered drain, the latest first. */
+/* One for each registered drain, the latest first; a child has its parent's handlers. */
 static void run_drain(void)
 {
+	if (exit_count == 0)
+		return;
 	exit_count--;
 	exit_drains[exit_count](exit_data[exit_count], deadline());
 }
 
-static int32_t at_exit(struct kymo_source_host *host,
-		       void (*drain)(void *source, uint64_t deadline_ns), void *data)
+static int32_t at_exit(struct kymo_source_host *host, kymo_drain_fn drain, void *data)
 {
 	(void)host;
 	if (exit_count == 8)
@@ -332,7 +361,7 @@ static const struct kymo_host table = {
 
 static void write_record(FILE *out, size_t at)
 {
-	const struct kymo_record *record = &lines[at];
+	const struct kymo_record *record = &lines[at].record;
 
 	fprintf(out,
 		"{\"record\":%u,\"flags\":%u,\"tid\":%u,\"track\":%u,\"type\":%u,"
@@ -348,12 +377,11 @@ static void write_record(FILE *out, size_t at)
 				(unsigned long long)record->value[i]);
 	}
 	for (unsigned line = 1; line < record->lines; line++) {
-		struct kymo_record_more more;
+		const struct kymo_record_more *more = &lines[at + line].more;
 
-		memcpy(&more, &lines[at + line], sizeof(more));
-		for (unsigned i = 0; i < more.used; i++)
-			fprintf(out, ",\"%u\":%llu", more.key[i],
-				(unsigned long long)more.value[i]);
+		for (unsigned i = 0; i < more->used; i++)
+			fprintf(out, ",\"%u\":%llu", more->key[i],
+				(unsigned long long)more->value[i]);
 	}
 	fprintf(out, "}}\n");
 }
@@ -370,7 +398,7 @@ static void write_all(const char *path)
 	for (size_t i = 0; i < entry_used; i++)
 		fprintf(out, "{\"entry\":\"%s\",\"number\":%u,%s}\n", entries[i].kind,
 			entries[i].number, entries[i].text);
-	for (size_t at = 0; at < used; at += lines[at].lines)
+	for (size_t at = 0; at < used; at += lines[at].record.lines)
 		write_record(out, at);
 	for (unsigned i = 0; i < 8; i++) {
 		if (lost[i])
@@ -396,15 +424,21 @@ static void finish(void)
 	write_all(getenv("STUB_FORK") ? child_path : path);
 }
 
+/* Gives what the tables declare its numbers, before anything is created. */
+static void declare(const struct kymo_source_desc *desc)
+{
+	for (; desc->types[type_count]; type_count++)
+		type(&self, desc->types[type_count], &type_numbers[type_count]);
+	for (size_t i = 0; desc->keys[i]; i++)
+		key(&self, desc->keys[i], &key_numbers[i]);
+	for (size_t i = 0; desc->domains[i]; i++)
+		domain(&self, desc->domains[i], &domain_numbers[i]);
+}
+
 int32_t kymo_agent_attach_v1(const struct kymo_plugin *plugin,
 			     const struct kymo_host **out, struct kymo_error *error)
 {
-	const char *mode = getenv("STUB_GATE"), *memory = getenv("STUB_MEMORY");
-	const struct kymo_prepare session = {
-		.struct_size = sizeof(session),
-		.epoch = 1,
-		.memory_limit = memory ? strtoull(memory, NULL, 10) : 0,
-	};
+	const char *mode = getenv("STUB_GATE");
 
 	*out = &table;
 	if (ops)
@@ -419,8 +453,8 @@ int32_t kymo_agent_attach_v1(const struct kymo_plugin *plugin,
 	atexit(finish);
 	if (mode && strcmp(mode, "off") == 0)
 		gate = KYMO_GATE_OFF;
-	if (ops->create(&table, &self, &source, error) != KYMO_OK)
+	declare(plugin->sources[0]);
+	if (ops->create(&table, &self, &numbers, &source, error) != KYMO_OK)
 		return KYMO_ERROR_PLUGIN;
-	ops->prepare(source, &session, error);
-	return gate == KYMO_GATE_ON ? ops->start(source, error) : KYMO_OK;
+	return begin(1, error);
 }

@@ -16,10 +16,11 @@
 int bad_symbol_of_nobody(void);
 #endif
 
-static int32_t create(const struct kymo_host *table, struct kymo_source_host *host,
-		      void **source, struct kymo_error *error)
+static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
+		      const struct kymo_numbers *numbers, void **source,
+		      struct kymo_error *error)
 {
-	(void)table, (void)host, (void)source, (void)error;
+	(void)host, (void)self, (void)numbers, (void)source, (void)error;
 #if FAULT == FAILS_TO_CREATE
 	return KYMO_ERROR_BUSY;
 #elif FAULT == MISSING_SYMBOL
@@ -27,18 +28,6 @@ static int32_t create(const struct kymo_host *table, struct kymo_source_host *ho
 #else
 	return KYMO_OK;
 #endif
-}
-
-static void destroy(void *source)
-{
-	(void)source;
-}
-
-static int32_t prepare(void *source, const struct kymo_prepare *session,
-		       struct kymo_error *error)
-{
-	(void)source, (void)session, (void)error;
-	return KYMO_OK;
 }
 
 static int32_t start(void *source, struct kymo_error *error)
@@ -56,8 +45,6 @@ static int32_t stop(void *source, uint64_t deadline_ns)
 static const struct kymo_source_ops ops = {
 	.struct_size = sizeof(ops),
 	.create = create,
-	.destroy = destroy,
-	.prepare = prepare,
 	.start = start,
 	.stop = FAULT == NO_STOP ? NULL : stop,
 };

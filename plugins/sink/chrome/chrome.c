@@ -109,15 +109,15 @@ static int32_t begin(void *sink, const struct kymo_trace_header *header,
 	return report(chrome, status, error);
 }
 
-static int32_t batch(void *sink, const struct kymo_trace_event *events, size_t count,
-		     struct kymo_error *error)
+static int32_t batch(void *sink, const struct kymo_trace_event *const *events,
+		     size_t count, struct kymo_error *error)
 {
 	struct ky_chrome *chrome = sink;
 	int32_t status = KYMO_OK;
 	size_t i;
 
 	for (i = 0; i < count && status == KYMO_OK; i++)
-		status = ky_events_write(chrome, &events[i]);
+		status = ky_events_write(chrome, events[i]);
 	ky_keys_forget(&chrome->keys);
 	return report(chrome, status, error);
 }

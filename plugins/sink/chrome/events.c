@@ -248,11 +248,11 @@ static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *e
 static bool series_value(const struct kymo_trace_value *value, double *number)
 {
 	if (value->type == KYMO_VALUE_DOUBLE)
-		*number = value->u.d;
+		*number = value->f64;
 	else if (value->type == KYMO_VALUE_INT64)
-		*number = (double)value->u.i;
+		*number = (double)value->i64;
 	else if (value->type == KYMO_VALUE_UINT64 || value->type == KYMO_VALUE_BOOL)
-		*number = (double)value->u.u;
+		*number = (double)value->u64;
 	else
 		return false;
 	return isfinite(*number);

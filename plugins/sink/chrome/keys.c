@@ -160,18 +160,18 @@ static char *put_element(struct ky_keys *keys, struct ky_json *json, char *at,
 {
 	switch (value->type & ~KYMO_VALUE_ARRAY) {
 	case KYMO_VALUE_INT64:
-		return ky_keys_put_i64(keys, json, at, value->key, value->u.i_array[i]);
+		return ky_keys_put_i64(keys, json, at, value->key, value->i64_array[i]);
 	case KYMO_VALUE_UINT64:
-		return ky_keys_put_u64(keys, json, at, value->key, value->u.u_array[i]);
+		return ky_keys_put_u64(keys, json, at, value->key, value->u64_array[i]);
 	case KYMO_VALUE_DOUBLE:
-		return ky_json_put_double(json, at, value->u.d_array[i]);
+		return ky_json_put_double(json, at, value->f64_array[i]);
 	case KYMO_VALUE_BOOL:
-		return put_bool(json, at, value->u.u_array[i] != 0);
+		return put_bool(json, at, value->u64_array[i] != 0);
 	case KYMO_VALUE_STRING:
 	case KYMO_VALUE_CODE:
-		return ky_json_put_string(json, at, value->u.text_array[i]);
+		return ky_json_put_string(json, at, value->text_array[i]);
 	case KYMO_VALUE_TIME:
-		return put_time(keys, json, at, value->u.i_array[i]);
+		return put_time(keys, json, at, value->i64_array[i]);
 	default:
 		return KY_PUT(ky_json_room(json, at), "null");
 	}
@@ -199,18 +199,18 @@ char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
 		note_unit(keys, value);
 	switch (value->type) {
 	case KYMO_VALUE_INT64:
-		return ky_keys_put_i64(keys, json, at, value->key, value->u.i);
+		return ky_keys_put_i64(keys, json, at, value->key, value->i64);
 	case KYMO_VALUE_UINT64:
-		return ky_keys_put_u64(keys, json, at, value->key, value->u.u);
+		return ky_keys_put_u64(keys, json, at, value->key, value->u64);
 	case KYMO_VALUE_DOUBLE:
-		return ky_json_put_double(json, at, value->u.d);
+		return ky_json_put_double(json, at, value->f64);
 	case KYMO_VALUE_BOOL:
-		return put_bool(json, at, value->u.u != 0);
+		return put_bool(json, at, value->u64 != 0);
 	case KYMO_VALUE_STRING:
 	case KYMO_VALUE_CODE:
-		return ky_json_put_string(json, at, value->u.text);
+		return ky_json_put_string(json, at, value->text);
 	case KYMO_VALUE_TIME:
-		return put_time(keys, json, at, value->u.i);
+		return put_time(keys, json, at, value->i64);
 	default:
 		if (value->type & KYMO_VALUE_ARRAY)
 			return put_array(keys, json, at, value);

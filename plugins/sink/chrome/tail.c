@@ -68,10 +68,10 @@ static struct kymo_str text_of(const char *text)
 static struct kymo_str state_name(uint32_t state)
 {
 	static const char *const names[] = {
-		[KYMO_SOURCE_ABSENT] = "absent", [KYMO_SOURCE_READY] = "ready",
-		[KYMO_SOURCE_PARTLY] = "partly", [KYMO_SOURCE_RECORDING] = "recording",
-		[KYMO_SOURCE_BUSY] = "busy",     [KYMO_SOURCE_DENIED] = "denied",
-		[KYMO_SOURCE_FAILED] = "failed",
+		[KYMO_STATE_ABSENT] = "absent", [KYMO_STATE_READY] = "ready",
+		[KYMO_STATE_PARTLY] = "partly", [KYMO_STATE_RECORDING] = "recording",
+		[KYMO_STATE_BUSY] = "busy",     [KYMO_STATE_DENIED] = "denied",
+		[KYMO_STATE_FAILED] = "failed",
 	};
 
 	return text_of(state < sizeof(names) / sizeof(names[0]) ? names[state]
@@ -130,6 +130,7 @@ static const struct {
 	LEDGER_FIELD(copies),
 	LEDGER_FIELD(cold_chunks),
 	LEDGER_FIELD(quarantined_chunks),
+	LEDGER_FIELD(begins),
 };
 
 #define LEDGER_COUNT (sizeof(ledger_fields) / sizeof(ledger_fields[0]))
@@ -143,11 +144,20 @@ static bool is_loss(size_t field)
 	       offset <= offsetof(struct kymo_trace_ledger, source_at_least);
 }
 
+/* Begins are told only where there are any: nearly no trace has them. */
+static bool is_shown(size_t field, uint64_t value)
+{
+	return value > 0 ||
+	       ledger_fields[field].offset != offsetof(struct kymo_trace_ledger, begins);
+}
+
 static uint64_t ledger_value(const struct kymo_trace_ledger *ledger, size_t field)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
-	memcpy(&value, (const char *)ledger + ledger_fields[field].offset, sizeof(value));
+	if (ledger_fields[field].offset + sizeof(value) <= ledger->struct_size)
+		memcpy(&value, (const char *)ledger + ledger_fields[field].offset,
+		       sizeof(value));
 	return value;
 }
 
@@ -289,8 +299,12 @@ static void write_sources(struct object *kymo, const struct kymo_trace_end *end)
 			add_u64(&item, KYMO_STR("process"), source->process->index);
 		add_text(&item, KYMO_STR("reason"), source->reason);
 		add_text(&item, KYMO_STR("remedy"), source->remedy);
+		if (KYMO_HAS_FIELD(source, events))
+			add_u64(&item, KYMO_STR("events"), source->events);
 		add_u64(&item, KYMO_STR("written"), source->written);
 		add_u64(&item, KYMO_STR("lost"), source->lost);
+		add_u64(&item, KYMO_STR("late"), source->late);
+		add_u64(&item, KYMO_STR("overwritten"), source->overwritten);
 		KY_JSON_LITERAL(&chrome->json, "}");
 	}
 	end_list(chrome, end->source_count > 0);
@@ -363,8 +377,12 @@ static void write_ledger(struct object *kymo, const struct kymo_trace_ledger *le
 	struct object object = begin_object(kymo, KYMO_STR("ledger"));
 	size_t i;
 
-	for (i = 0; i < LEDGER_COUNT; i++)
-		add_u64(&object, text_of(ledger_fields[i].name), ledger_value(ledger, i));
+	for (i = 0; i < LEDGER_COUNT; i++) {
+		uint64_t value = ledger_value(ledger, i);
+
+		if (is_shown(i, value))
+			add_u64(&object, text_of(ledger_fields[i].name), value);
+	}
 	end_object(&object);
 }
 

@@ -52,7 +52,7 @@ class Device(c.Structure):
 class Track(c.Structure):
     _fields_ = [("struct_size", U32), ("index", U32), ("kind", U32), ("lane", U32), ("native", U64),
                 ("number", U32), ("order", U32), ("process", c.POINTER(Process)),
-                ("device", c.POINTER(Device)), ("name", Str)]
+                ("device", c.POINTER(Device)), ("name", Str), ("base", c.c_void_p)]
 
 
 class Type(c.Structure):
@@ -61,8 +61,9 @@ class Type(c.Structure):
 
 
 class Event(c.Structure):
-    _fields_ = [("kind", U32), ("flags", U32), ("track", c.POINTER(Track)),
-                ("type", c.POINTER(Type)), ("name", Str), ("begin_ns", I64), ("end_ns", I64),
+    _fields_ = [("struct_size", U32), ("kind", U32), ("flags", U32), ("reserved0", U32),
+                ("track", c.POINTER(Track)), ("type", c.POINTER(Type)), ("name", Str),
+                ("begin_ns", I64), ("end_ns", I64),
                 ("correlation", U64), ("launch_correlation", U64), ("domain", Str),
                 ("native_correlation", U64), ("values", c.POINTER(Value)), ("value_count", SIZE),
                 ("arrow_id", U64), ("from_track", c.POINTER(Track)), ("from_ns", I64)]
@@ -104,7 +105,7 @@ class Ops(c.Structure):
         ("struct_size", U32), ("reserved0", U32),
         ("open", c.CFUNCTYPE(c.c_int32, Str, c.POINTER(Options), c.POINTER(c.c_void_p), ERROR)),
         ("begin", c.CFUNCTYPE(c.c_int32, c.c_void_p, c.POINTER(Header), ERROR)),
-        ("batch", c.CFUNCTYPE(c.c_int32, c.c_void_p, c.POINTER(Event), SIZE, ERROR)),
+        ("batch", c.CFUNCTYPE(c.c_int32, c.c_void_p, c.POINTER(c.POINTER(Event)), SIZE, ERROR)),
         ("end", c.CFUNCTYPE(c.c_int32, c.c_void_p, c.POINTER(End), c.POINTER(Result), ERROR)),
         ("abort", c.CFUNCTYPE(None, c.c_void_p)), ("close", c.CFUNCTYPE(None, c.c_void_p))]
 
@@ -335,7 +336,9 @@ class Writer:
         check(self.ops.open(self.text(path), options, c.byref(sink), error))
         check(self.ops.begin(sink, header, error))
         for batch in batches:
-            check(self.ops.batch(sink, (Event * len(batch))(*batch), len(batch), error))
+            pointers = [c.pointer(event) for event in batch]
+            check(self.ops.batch(sink, (c.POINTER(Event) * len(batch))(*pointers), len(batch),
+                                 error))
         check(self.ops.end(sink, end, result, error))
         self.ops.close(sink)
         return result
@@ -390,10 +393,12 @@ class Scene:
                                  name=self.writer.text("q"), **fields))
 
     def announce(self):
-        return [Event(kind=TRACK, track=c.pointer(t)) for t in self.tracks]
+        return [Event(struct_size=c.sizeof(Event), kind=TRACK, track=c.pointer(t))
+                for t in self.tracks]
 
     def event(self, kind=SPAN, track=0, name="e", begin=0, length=0, values=(), **fields):
-        return Event(kind=kind, track=c.pointer(self.tracks[track]), type=c.pointer(self.types[0]),
+        return Event(struct_size=c.sizeof(Event), kind=kind,
+                     track=c.pointer(self.tracks[track]), type=c.pointer(self.types[0]),
                      name=self.writer.text(name), begin_ns=FIRST + begin, end_ns=FIRST + begin + length,
                      values=self.writer.values(values), value_count=len(values), **fields)
 

@@ -41,10 +41,7 @@ struct stamps {
 
 /* A record of up to two lines under construction. */
 struct draft {
-	union {
-		struct kymo_record record;
-		struct kymo_record_more more;
-	} line[2];
+	union kymo_line line[2];
 	uint32_t value_count;
 };
 
@@ -155,15 +152,13 @@ static void add_value(struct draft *draft, enum ky_key key, uint64_t value)
 
 static void emit_draft(const struct draft *draft)
 {
-	ky_state.host->emit(ky_state.source, &draft->line[0].record,
-			    draft->line[0].record.lines);
+	ky_state.host->emit(ky_state.source, draft->line, draft->line[0].record.lines);
 }
 
 static void add_bytes(struct draft *draft, const struct ky_command *command,
 		      uint64_t duration)
 {
 	double bandwidth;
-	uint64_t bits;
 
 	if (command->bytes == KY_BYTES_UNKNOWN)
 		return;
@@ -171,8 +166,7 @@ static void add_bytes(struct draft *draft, const struct ky_command *command,
 	if (duration == 0 || !ky_call_descs[command->call].has_rate)
 		return;
 	bandwidth = (double)command->bytes / (double)duration;
-	memcpy(&bits, &bandwidth, sizeof(bits));
-	add_value(draft, KY_KEY_BANDWIDTH, bits);
+	add_value(draft, KY_KEY_BANDWIDTH, kymo_double_bits(bandwidth));
 }
 
 static void emit_timed(struct ky_queue *queue, const struct ky_command *command,

@@ -120,11 +120,6 @@ static void get_uuid(const struct ky_device *device, char *text, size_t size)
 	}
 }
 
-static struct kymo_str borrow_text(const char *text)
-{
-	return (struct kymo_str){text, strlen(text)};
-}
-
 struct ky_device *ky_device_get(const struct ky_layer *layer, cl_device_id handle)
 {
 	struct ky_device *device;
@@ -165,37 +160,37 @@ void *ky_device_extension(struct ky_device *device, enum ky_extension extension)
 /* Twice at once does no harm: the host gives the same numbers for the same thing. */
 void ky_device_describe(struct ky_device *device)
 {
-	char name[TEXT_SIZE], clock_name[TEXT_SIZE + 32], uuid[64];
+	char name[TEXT_SIZE], uuid[64];
 	uint32_t number = 0, clock = 0;
 
 	if (atomic_load(&device->number))
 		return;
 	get_text(device, CL_DEVICE_NAME, name);
 	get_uuid(device, uuid, sizeof(uuid));
-	snprintf(clock_name, sizeof(clock_name), "OpenCL device %u: %s", device->index,
-		 name);
 
 	const struct kymo_device_desc desc = {
 		.struct_size = sizeof(desc),
 		.index = device->index,
 		.native = (uintptr_t)device->handle,
-		.name = borrow_text(name),
-		.kind = borrow_text(get_kind(device)),
-		.uuid = borrow_text(uuid),
+		.name = kymo_text(name),
+		.kind = kymo_text(get_kind(device)),
+		.uuid = kymo_text(uuid),
 		.order = device->index,
 		.attributes = describe_properties(device),
 	};
-	const struct kymo_clock_desc clock_desc = {
+	struct kymo_clock_desc clock_desc = {
 		.struct_size = sizeof(clock_desc),
 		.kind = KYMO_CLOCK_COUNTER,
 		.bits = 64,
 		.ticks_num = 1000000000,
 		.ticks_den = 1,
-		.name = borrow_text(clock_name),
+		.name = kymo_text(name),
 	};
 
-	if (ky_state.host->clock(ky_state.source, &clock_desc, &clock) != KYMO_OK ||
-	    ky_state.host->device(ky_state.source, &desc, &number) != KYMO_OK)
+	if (ky_state.host->device(ky_state.source, &desc, &number) != KYMO_OK)
+		return;
+	clock_desc.device = number;
+	if (ky_state.host->clock(ky_state.source, &clock_desc, &clock) != KYMO_OK)
 		return;
 	atomic_store(&device->clock, clock);
 	atomic_store(&device->number, number);

@@ -82,7 +82,7 @@ static int attach(void)
 {
 	const struct kymo_host *host = NULL;
 
-	if (kymo_inject(kymo_plugin_entry_v1(), &host, NULL) != KYMO_OK || !host)
+	if (kymo_inject(&ky_opencl_plugin, &host, NULL) != KYMO_OK || !host)
 		return 0;
 	ky_state.host = host;
 	return 1;

@@ -105,9 +105,14 @@ static const struct kymo_key_desc *const keys[KY_KEY_COUNT + 1] = {
 	[KY_KEY_WORK_GROUP_SIZE] = &work_group_size_key,
 };
 
-#define DOMAIN "command"
+static const struct kymo_domain_desc command_domain = {
+	.struct_size = sizeof(command_domain),
+	.scope = KYMO_DOMAIN_SOURCE,
+	.name = "command",
+	.help = "a call and the command that it launches",
+};
 
-static const char *const domains[] = {DOMAIN, NULL};
+static const struct kymo_domain_desc *const domains[] = {&command_domain, NULL};
 
 static const struct kymo_injection_desc layer_injection = {
 	.struct_size = sizeof(layer_injection),
@@ -144,15 +149,14 @@ struct kymo_value ky_value_number(enum ky_key key, uint64_t number)
 	return (struct kymo_value){
 		.key = ky_state.key[key],
 		.type = (uint16_t)keys[key]->value_type,
-		.u.u = number,
+		.u64 = number,
 	};
 }
 
 struct kymo_value ky_value_text(enum ky_key key, const char *text)
 {
-	const struct kymo_str str = {text, strlen(text)};
-
-	return ky_value_number(key, ky_state.host->string(ky_state.source, str));
+	return ky_value_number(key,
+			       ky_state.host->string(ky_state.source, kymo_text(text)));
 }
 
 struct kymo_value ky_value_array(enum ky_key key, const uint64_t *numbers, uint32_t count)
@@ -160,31 +164,22 @@ struct kymo_value ky_value_array(enum ky_key key, const uint64_t *numbers, uint3
 	struct kymo_value value = ky_value_number(key, 0);
 
 	value.count = count;
-	value.u.array = numbers;
+	value.array = numbers;
 	return value;
 }
 
 /* ---- The instance ---- */
 
-static int32_t register_names(const struct kymo_host *host, struct kymo_source_host *self)
+static void register_names(const struct kymo_host *host, struct kymo_source_host *self)
 {
-	int32_t status = host->domain(self, DOMAIN, KYMO_DOMAIN_SOURCE, &ky_state.domain);
+	for (size_t i = 0; i < KY_CALL_COUNT; i++) {
+		const struct ky_call_desc *call = &ky_call_descs[i];
 
-	for (size_t i = 0; i < KY_TYPE_COUNT && status == KYMO_OK; i++)
-		status = host->type(self, types[i], &ky_state.type[i]);
-	for (size_t i = 0; i < KY_KEY_COUNT && status == KYMO_OK; i++)
-		status = host->key(self, keys[i], &ky_state.key[i]);
-	for (size_t i = 0; i < KY_CALL_COUNT && status == KYMO_OK; i++) {
-		const char *function = ky_call_descs[i].function;
-		const char *command = ky_call_descs[i].command;
-
-		ky_state.function_name[i] =
-			host->string(self, (struct kymo_str){function, strlen(function)});
-		if (command)
-			ky_state.command_name[i] = host->string(
-				self, (struct kymo_str){command, strlen(command)});
+		ky_state.function_name[i] = host->string(self, kymo_text(call->function));
+		if (call->command)
+			ky_state.command_name[i] =
+				host->string(self, kymo_text(call->command));
 	}
-	return status;
 }
 
 /*
@@ -208,7 +203,7 @@ static void wait_at_exit(void *source, uint64_t deadline_ns)
 		ky_command_finish(deadline_ns);
 }
 
-static void register_at_exit(void (*drain)(void *source, uint64_t deadline_ns))
+static void register_at_exit(kymo_drain_fn drain)
 {
 	if (KYMO_HAS_FUNCTION(ky_state.host, at_exit))
 		ky_state.host->at_exit(ky_state.source, drain, &ky_state);
@@ -221,41 +216,28 @@ void ky_state_kernel_done(void)
 		register_at_exit(wait_at_exit);
 }
 
-static int32_t create(const struct kymo_host *table, struct kymo_source_host *host,
-		      void **source, struct kymo_error *error)
+static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
+		      const struct kymo_numbers *numbers, void **source,
+		      struct kymo_error *error)
 {
-	int32_t status;
-
 	if (ky_state.source) {
 		if (error)
 			*error = (struct kymo_error){KYMO_ERROR_BUSY,
 						     "the OpenCL layer is in use"};
 		return KYMO_ERROR_BUSY;
 	}
-	ky_state.host = table;
+	ky_state.host = host;
+	ky_state.source = self;
+	ky_state.type = numbers->types;
+	ky_state.key = numbers->keys;
+	ky_state.domain = numbers->domains[0];
 	atomic_store(&ky_state.process_id, getpid());
-	status = register_names(table, host);
-	if (status != KYMO_OK) {
-		if (error)
-			*error = (struct kymo_error){
-				status, "the host refused a type, key or domain"};
-		return status;
-	}
-	ky_state.source = host;
+	register_names(host, self);
 	register_at_exit(drain_at_exit);
-	atomic_store(&ky_state.may_wait_at_exit, 0);
 	*source = &ky_state;
 	return KYMO_OK;
 }
 
-static void destroy(void *source)
-{
-	(void)source;
-	atomic_store(&ky_state.recording, 0);
-	ky_state.source = NULL;
-}
-
-/* A list of types means these and no other; no list means all. */
 static int32_t prepare(void *source, const struct kymo_prepare *session,
 		       struct kymo_error *error)
 {
@@ -263,11 +245,9 @@ static int32_t prepare(void *source, const struct kymo_prepare *session,
 
 	(void)source;
 	(void)error;
-	for (size_t i = 0; i < KY_TYPE_COUNT; i++) {
-		ky_state.is_wanted[i] = !session->types;
-		for (size_t j = 0; session->types && j < session->type_count; j++)
-			ky_state.is_wanted[i] |= session->types[j] == ky_state.type[i];
-	}
+	for (size_t i = 0; i < KY_TYPE_COUNT; i++)
+		ky_state.is_wanted[i] =
+			(uint8_t)kymo_prepare_wants(session, ky_state.type[i]);
 	if (session->memory_limit &&
 	    session->memory_limit / sizeof(struct ky_command) < limit)
 		limit = session->memory_limit / sizeof(struct ky_command);
@@ -309,17 +289,20 @@ static int32_t flush_pending(void *source, uint64_t deadline_ns)
 	return KYMO_OK;
 }
 
+/* As after create: prepare and start follow. Exit handlers are not inherited. */
 static void forked(void *source)
 {
 	(void)source;
+	atomic_store(&ky_state.recording, 0);
+	atomic_store(&ky_state.may_wait_at_exit, 0);
 	forget_parent();
+	register_at_exit(drain_at_exit);
 }
 
 static const struct kymo_source_ops ops = {
 	.struct_size = sizeof(ops),
 	.probe = ky_probe,
 	.create = create,
-	.destroy = destroy,
 	.prepare = prepare,
 	.start = start,
 	.pause = set_paused,
@@ -341,8 +324,8 @@ static const struct kymo_source_desc opencl_source = {
 
 static const struct kymo_source_desc *const sources[] = {&opencl_source, NULL};
 
-static const struct kymo_plugin plugin = {
-	.struct_size = sizeof(plugin),
+const struct kymo_plugin ky_opencl_plugin = {
+	.struct_size = sizeof(ky_opencl_plugin),
 	.abi_major = KYMO_PLUGIN_ABI_MAJOR,
 	.abi_minor = KYMO_PLUGIN_ABI_MINOR,
 	.name = "opencl",
@@ -353,5 +336,5 @@ static const struct kymo_plugin plugin = {
 
 const struct kymo_plugin *kymo_plugin_entry_v1(void)
 {
-	return &plugin;
+	return &ky_opencl_plugin;
 }

@@ -42,11 +42,8 @@ static int find_symbol(void *library, const char *name, void *function)
 static void ask_for_layer(void)
 {
 	Dl_info info;
-	void *self = NULL;
-	const struct kymo_plugin *(*entry)(void) = kymo_plugin_entry_v1;
 
-	memcpy(&self, &entry, sizeof(self));
-	if (dladdr(self, &info) && info.dli_fname)
+	if (dladdr(&ky_opencl_plugin, &info) && info.dli_fname)
 		setenv("OPENCL_LAYERS", info.dli_fname, 1);
 }
 
@@ -86,22 +83,21 @@ int32_t ky_probe(struct kymo_probe *out, struct kymo_error *error)
 	ask_for_layer();
 	library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
-		return answer(out, KYMO_SOURCE_ABSENT, "there is no libOpenCL.so.1",
+		return answer(out, KYMO_STATE_ABSENT, "there is no libOpenCL.so.1",
 			      "install an OpenCL loader, for example ocl-icd-libopencl1");
 	if (!find_symbol(library, "clGetPlatformIDs", &loader.get_platforms) ||
 	    !find_symbol(library, "clGetPlatformInfo", &loader.get_platform_info) ||
 	    !find_symbol(library, "clGetDeviceIDs", &loader.get_devices))
-		return answer(out, KYMO_SOURCE_FAILED, "libOpenCL.so.1 lacks functions",
+		return answer(out, KYMO_STATE_FAILED, "libOpenCL.so.1 lacks functions",
 			      "install an OpenCL loader, for example ocl-icd-libopencl1");
 	if (describe_devices(&loader, out) == 0)
 		return answer(
-			out, KYMO_SOURCE_ABSENT, "OpenCL has no device here",
+			out, KYMO_STATE_ABSENT, "OpenCL has no device here",
 			"install a driver, for example pocl-opencl-icd (processors)");
 	if (ky_layer_init_count() == 0)
 		return answer(
-			out, KYMO_SOURCE_FAILED,
-			"this OpenCL loader does not load layers",
+			out, KYMO_STATE_FAILED, "this OpenCL loader does not load layers",
 			"use ocl-icd 2.3 or newer, or the Khronos loader of 2020 or "
 			"newer");
-	return answer(out, KYMO_SOURCE_READY, "", "");
+	return answer(out, KYMO_STATE_READY, "", "");
 }

@@ -59,8 +59,7 @@ struct ky_state {
 	atomic_uint may_wait_at_exit;
 	atomic_int process_id; /* whose state this is; see ky_state_is_inherited */
 	uint8_t is_wanted[KY_TYPE_COUNT];
-	uint16_t type[KY_TYPE_COUNT];
-	uint16_t key[KY_KEY_COUNT];
+	const uint16_t *type, *key; /* by enum ky_type and enum ky_key */
 	uint16_t domain;
 	uint32_t function_name[KY_CALL_COUNT], command_name[KY_CALL_COUNT];
 };
@@ -89,5 +88,11 @@ struct kymo_value ky_value_number(enum ky_key key, uint64_t number);
 struct kymo_value ky_value_text(enum ky_key key, const char *text);
 struct kymo_value ky_value_array(enum ky_key key, const uint64_t *numbers,
 				 uint32_t count);
+
+/*
+ * Our tables. Never asked of kymo_plugin_entry_v1(): among libraries that were loaded for
+ * all to see, that name may be another plug-in's.
+ */
+extern const struct kymo_plugin ky_opencl_plugin;
 
 #endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define PLACE             "{plugin}"
+#define DEFAULT_SEPARATOR ":"
+
+static int32_t no_memory(struct kymo_error *error)
+{
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+}
+
+static int has_name(const char *variable, const char *name)
+{
+	size_t size = strlen(name);
+
+	return strncmp(variable, name, size) == 0 && variable[size] == '=';
+}
+
+/* Takes `variable`, also on failure; it replaces all of its name. */
+static int32_t take_variable(struct ky_environment *environment, const char *name,
+			     char *variable, struct kymo_error *error)
+{
+	size_t kept = 0;
+	char **grown = realloc(environment->variables,
+			       (environment->count + 2) * sizeof(*grown));
+
+	if (!grown) {
+		free(variable);
+		return no_memory(error);
+	}
+	environment->variables = grown;
+	for (size_t i = 0; i < environment->count; i++) {
+		if (has_name(grown[i], name))
+			free(grown[i]);
+		else
+			grown[kept++] = grown[i];
+	}
+	grown[kept++] = variable;
+	grown[kept] = NULL;
+	environment->count = kept;
+	return KYMO_OK;
+}
+
+/* The value with each PLACE replaced by the path; the caller's, or NULL. */
+static char *expand(const char *value, const char *path)
+{
+	size_t size = strlen(value) + 1;
+	char *out, *to;
+
+	for (const char *at = value; (at = strstr(at, PLACE)); at++)
+		size += strlen(path);
+	to = out = malloc(size);
+	if (!out)
+		return NULL;
+	while (*value) {
+		if (strncmp(value, PLACE, sizeof(PLACE) - 1) == 0) {
+			to = stpcpy(to, path);
+			value += sizeof(PLACE) - 1;
+		} else {
+			*to++ = *value++;
+		}
+	}
+	*to = '\0';
+	return out;
+}
+
+static int list_has(const char *list, const char *separator, const char *value)
+{
+	size_t size = strlen(value), separator_size = strlen(separator);
+
+	for (const char *at = list; at; at += separator_size) {
+		const char *end = strstr(at, separator);
+		size_t part = end ? (size_t)(end - at) : strlen(at);
+
+		if (part == size && memcmp(at, value, size) == 0)
+			return 1;
+		if (!end)
+			return 0;
+		at = end;
+	}
+	return 0;
+}
+
+/* "first" + separator + "second"; the caller's, or NULL. */
+static char *join(const char *first, const char *separator, const char *second)
+{
+	char *out;
+
+	return asprintf(&out, "%s%s%s", first, separator, second) < 0 ? NULL : out;
+}
+
+/* Puts the value in front of or behind what the list has. */
+static int32_t add_to_list(struct ky_environment *environment,
+			   const struct kymo_injection_desc *injection,
+			   const char *separator, const char *value,
+			   struct kymo_error *error)
+{
+	const char *old = ky_environment_get(environment, injection->variable);
+	char *list;
+	int32_t status;
+
+	if (!old || !old[0])
+		return ky_environment_set(environment, injection->variable, value, error);
+	if (list_has(old, separator, value))
+		return KYMO_OK;
+	if (injection->how == KYMO_INJECT_PREPEND)
+		list = join(value, separator, old);
+	else
+		list = join(old, separator, value);
+	if (!list)
+		return no_memory(error);
+	status = ky_environment_set(environment, injection->variable, list, error);
+	free(list);
+	return status;
+}
+
+void ky_environment_destroy(struct ky_environment *environment)
+{
+	for (size_t i = 0; i < environment->count; i++)
+		free(environment->variables[i]);
+	free(environment->variables);
+	*environment = (struct ky_environment){0};
+}
+
+int32_t ky_environment_create(struct ky_environment *out, char *const *variables,
+			      struct kymo_error *error)
+{
+	size_t count = 0;
+
+	while (variables[count])
+		count++;
+	*out = (struct ky_environment){.variables = calloc(count + 1, sizeof(char *))};
+	if (!out->variables)
+		return no_memory(error);
+	for (; out->count < count; out->count++) {
+		out->variables[out->count] = strdup(variables[out->count]);
+		if (!out->variables[out->count]) {
+			ky_environment_destroy(out);
+			return no_memory(error);
+		}
+	}
+	return KYMO_OK;
+}
+
+const char *ky_environment_get(const struct ky_environment *environment, const char *name)
+{
+	for (size_t i = 0; i < environment->count; i++)
+		if (has_name(environment->variables[i], name))
+			return environment->variables[i] + strlen(name) + 1;
+	return NULL;
+}
+
+int32_t ky_environment_set(struct ky_environment *environment, const char *name,
+			   const char *value, struct kymo_error *error)
+{
+	char *variable = join(name, "=", value);
+
+	if (!variable)
+		return no_memory(error);
+	return take_variable(environment, name, variable, error);
+}
+
+int32_t ky_environment_inject(struct ky_environment *environment,
+			      const struct kymo_injection_desc *injection,
+			      const char *path, struct kymo_error *error)
+{
+	const char *separator = injection->separator && injection->separator[0]
+					? injection->separator
+					: DEFAULT_SEPARATOR;
+	char *value;
+	int32_t status;
+
+	if (injection->how == KYMO_INJECT_KEEP &&
+	    ky_environment_get(environment, injection->variable))
+		return KYMO_OK;
+	value = expand(injection->value, path);
+	if (!value)
+		return no_memory(error);
+	if (injection->how == KYMO_INJECT_SET || injection->how == KYMO_INJECT_KEEP)
+		status = ky_environment_set(environment, injection->variable, value,
+					    error);
+	else if (strstr(path, separator))
+		status = ky_error_set(error, KYMO_ERROR_INVALID,
+				      "the path %s cannot stand in %s, whose parts are "
+				      "separated by \"%s\": install it elsewhere",
+				      path, injection->variable, separator);
+	else
+		status = add_to_list(environment, injection, separator, value, error);
+	free(value);
+	return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The environment that a recorded program is given: the caller's, with our variables and
+ * with what the wanted plug-ins ask for, so that the vendors' runtimes load them.
+ */
+#ifndef KYMO_CONTROL_ENVIRONMENT_H
+#define KYMO_CONTROL_ENVIRONMENT_H
+
+#include <kymo/plugin.h>
+
+struct ky_environment {
+	char **variables; /* "NAME=value", ends with NULL: as exec wants it */
+	size_t count;
+};
+
+void ky_environment_destroy(struct ky_environment *environment);
+/* Copies `variables`, all of it; zero the object before. */
+int32_t ky_environment_create(struct ky_environment *out, char *const *variables,
+			      struct kymo_error *error);
+
+/* The value, borrowed until the variable is changed, or NULL. */
+const char *ky_environment_get(const struct ky_environment *environment,
+			       const char *name);
+int32_t ky_environment_set(struct ky_environment *environment, const char *name,
+			   const char *value, struct kymo_error *error);
+
+/*
+ * Does what an injection says, for the plug-in at `path`. A list that has the value
+ * already stays as it is, so recording within a recording does no harm.
+ */
+int32_t ky_environment_inject(struct ky_environment *environment,
+			      const struct kymo_injection_desc *injection,
+			      const char *path, struct kymo_error *error);
+
+#endif

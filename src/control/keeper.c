@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One thread, one loop: what the front hands over, pidfds of processes, and a tick in
+ * which chunks are warmed and, where that is the policy, streamed to the file. The tick
+ * is short while programs use chunks up and long while they do not; while there is
+ * something to stream there is none.
+ *
+ * A capture is written to the file when its process has ended and is given up then: the
+ * memory held is that of the processes that live. What is left at FINISH is written as it
+ * is then. A failure to write is kept until the end and told there; what could not be
+ * written is lost, what was written before is in the file.
+ */
+#include "control/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "capture/spool.h"
+#include "control/channel.h"
+#include "control/delivery.h"
+#include "control/loop.h"
+#include "control/process.h"
+#include "control/stream.h"
+
+#define WARM_AHEAD    ((4u << 20) / KY_CHUNK_SIZE)
+#define TICK_MIN_MS   1
+#define TICK_MAX_MS   50
+#define STREAM_MAX_MS 10          /* in which a thread could not fill a capture */
+#define PERIOD_NS     1000000000u /* of anchors, and of snapshots where it streams */
+#define FRONT_FD      3           /* behind the standard ones */
+
+/* One capture that the keeper holds. */
+struct kept {
+	struct kept *next;
+	uint64_t number;
+	struct ky_capture capture;
+	struct ky_spool_capture *spooled; /* NULL: nothing is in the file yet */
+	int pidfd;                        /* -1: no process uses it, as far as we know */
+	struct ky_watch watch;            /* of the pidfd */
+};
+
+struct keeper {
+	const struct ky_keeper_setup *setup;
+	struct ky_loop loop;
+	struct ky_watch front_watch;
+	int is_ready, is_orphan, must_finish, is_abandoned;
+	struct ky_spool *spool;
+	struct ky_stream stream; /* of use where that is the policy */
+	struct kept *first;
+	int tick_ms;
+	uint64_t period_ns; /* when the last one began */
+	struct ky_delivery delivery;
+	struct kymo_error failure; /* the first one; status KYMO_OK: none */
+};
+
+static void tell(struct keeper *keeper, const struct ky_told *told)
+{
+	/* ENDED comes often, and its rest says nothing. */
+	size_t size = told->kind == KY_TOLD_ENDED ? KY_TOLD_ENDED_SIZE : sizeof(*told);
+
+	/* A front that is gone is noticed where it is read from. */
+	if (!keeper->is_orphan)
+		ky_packet_send(FRONT_FD, told, size, -1);
+}
+
+static void note_failure(struct keeper *keeper, const struct kymo_error *error)
+{
+	if (!keeper->failure.status)
+		keeper->failure = *error;
+}
+
+/* ---- Captures ---- */
+
+static struct kept *find_kept(struct keeper *keeper, uint64_t number)
+{
+	struct kept *kept = keeper->first;
+
+	while (kept && kept->number != number)
+		kept = kept->next;
+	return kept;
+}
+
+static void give_up(struct keeper *keeper, struct kept *kept)
+{
+	struct kept **link = &keeper->first;
+
+	while (*link != kept)
+		link = &(*link)->next;
+	*link = kept->next;
+	if (kept->pidfd >= 0) {
+		ky_loop_remove(&keeper->loop, kept->pidfd);
+		close(kept->pidfd);
+	}
+	ky_capture_unmap(&kept->capture);
+	free(kept);
+}
+
+static int is_opened(const struct kept *kept)
+{
+	return __atomic_load_n(&kept->capture.header->state, __ATOMIC_ACQUIRE) !=
+	       KY_CAPTURE_NEW;
+}
+
+/* Makes the file know of the capture. */
+static int32_t begin_capture(struct keeper *keeper, struct kept *kept,
+			     struct kymo_error *error)
+{
+	if (kept->spooled)
+		return KYMO_OK;
+	return ky_spool_add(keeper->spool, &kept->capture, &kept->spooled, error);
+}
+
+static void tell_ended(struct keeper *keeper, uint64_t number)
+{
+	const struct ky_told told = {.kind = KY_TOLD_ENDED, .capture = number};
+
+	tell(keeper, &told);
+}
+
+/* Writes all of it that can be written; the capture is given up. */
+static void end_capture(struct keeper *keeper, struct kept *kept, uint32_t reason)
+{
+	uint64_t number = kept->number;
+	struct kymo_error error = {0};
+	int32_t status;
+
+	if (is_opened(kept)) {
+		ky_capture_host_anchor(&kept->capture);
+		status = begin_capture(keeper, kept, &error);
+		if (!status)
+			status = ky_spool_finish(kept->spooled, reason, &error);
+		if (status)
+			note_failure(keeper, &error);
+	}
+	give_up(keeper, kept);
+	tell_ended(keeper, number);
+}
+
+/* Takes chunks out of a capture whose process lives; how many. */
+static uint32_t stream(struct keeper *keeper, struct kept *kept, int is_period)
+{
+	struct kymo_error error = {0};
+	uint32_t freed = 0;
+	int32_t status;
+
+	if (!ky_stream_goes_on(&keeper->stream)) {
+		ky_stream_mark(&keeper->stream, &kept->capture);
+		return 0;
+	}
+	status = begin_capture(keeper, kept, &error);
+	if (!status)
+		status = ky_spool_drain(kept->spooled, &freed, &error);
+	if (!status && is_period)
+		status = ky_spool_snapshot(kept->spooled, &error);
+	if (status) {
+		note_failure(keeper, &error);
+		ky_stream_stop(&keeper->stream, KY_STREAM_FAILED);
+	}
+	return freed;
+}
+
+/* Maps and warms a capture; the descriptor is taken. */
+static int32_t add_kept(struct keeper *keeper, uint64_t number, int fd,
+			struct kymo_error *error)
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+	int32_t status;
+
+	if (kept)
+		status = ky_capture_map(fd, &kept->capture, error);
+	else
+		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	close(fd);
+	if (!kept || status) {
+		free(kept);
+		return ky_error_wrap(error, "cannot keep a capture");
+	}
+	kept->number = number;
+	kept->pidfd = -1;
+	kept->next = keeper->first;
+	keeper->first = kept;
+	ky_capture_warm(&kept->capture, WARM_AHEAD);
+	return KYMO_OK;
+}
+
+static void take_memory(struct keeper *keeper, uint64_t number, int fd)
+{
+	struct ky_told told = {.kind = KY_TOLD_READY, .capture = number};
+
+	if (add_kept(keeper, number, fd, &told.outcome.error) != KYMO_OK)
+		note_failure(keeper, &told.outcome.error);
+	if (!keeper->is_ready)
+		tell(keeper, &told);
+	keeper->is_ready = 1;
+}
+
+static void process_ends(void *owner, struct ky_watch *watch)
+{
+	struct kept *kept =
+		(struct kept *)(void *)((char *)watch - offsetof(struct kept, watch));
+
+	end_capture(owner, kept, KY_END_EXITED);
+}
+
+static void take_process(struct keeper *keeper, uint64_t number, int fd)
+{
+	struct kept *kept = find_kept(keeper, number);
+	struct kymo_error error;
+	int failed;
+
+	if (!kept || kept->pidfd >= 0) {
+		close(fd);
+		return;
+	}
+	kept->pidfd = fd;
+	kept->watch = (struct ky_watch){.ready = process_ends, .owner = keeper};
+	ky_capture_host_anchor(&kept->capture);
+	failed = ky_loop_add(&keeper->loop, fd, EPOLLIN, &kept->watch);
+	if (failed) {
+		ky_error_set_errno(&error, failed, "cannot watch a process");
+		note_failure(keeper, &error);
+	}
+}
+
+static void release(struct keeper *keeper, uint64_t number, uint32_t flags)
+{
+	struct kept *kept = find_kept(keeper, number);
+
+	if (!kept || (flags & KY_RELEASE_IF_UNUSED && is_opened(kept)))
+		return;
+	give_up(keeper, kept);
+	tell_ended(keeper, number);
+}
+
+/* ---- The loop ---- */
+
+static void obey(struct keeper *keeper, const struct ky_handover *handover, int fd)
+{
+	switch (handover->kind) {
+	case KY_HANDOVER_MEMORY:
+		if (fd >= 0)
+			take_memory(keeper, handover->capture, fd);
+		return;
+	case KY_HANDOVER_PROCESS:
+		if (fd >= 0)
+			take_process(keeper, handover->capture, fd);
+		return;
+	case KY_HANDOVER_RELEASE:
+		release(keeper, handover->capture, handover->flags);
+		return;
+	case KY_HANDOVER_FINISH:
+		keeper->must_finish = 1;
+		return;
+	case KY_HANDOVER_ABANDON:
+		keeper->is_abandoned = 1;
+		return;
+	}
+}
+
+static void hear_front(void *owner, struct ky_watch *watch)
+{
+	struct keeper *keeper = owner;
+	struct ky_handover handover;
+	int fd;
+	ssize_t size = ky_packet_receive(FRONT_FD, &handover, sizeof(handover), &fd);
+
+	(void)watch;
+	if (size == (ssize_t)sizeof(handover)) {
+		obey(keeper, &handover, fd);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (size == 0 || (size < 0 && size != -EAGAIN)) {
+		keeper->is_orphan = 1;
+		ky_loop_remove(&keeper->loop, FRONT_FD);
+	}
+}
+
+static int has_process(const struct keeper *keeper)
+{
+	for (const struct kept *kept = keeper->first; kept; kept = kept->next)
+		if (kept->pidfd >= 0)
+			return 1;
+	return 0;
+}
+
+static void set_tick(struct keeper *keeper, uint32_t warmed, uint32_t freed)
+{
+	const int is_streaming = keeper->setup->overflow == KY_OVERFLOW_STREAM;
+	const int most_ms = is_streaming ? STREAM_MAX_MS : TICK_MAX_MS;
+	const int next_ms = keeper->tick_ms * 2 + 1;
+
+	if (freed > 0)
+		keeper->tick_ms = 0;
+	else if (warmed > 0)
+		keeper->tick_ms = TICK_MIN_MS;
+	else
+		keeper->tick_ms = next_ms < most_ms ? next_ms : most_ms;
+}
+
+static void look_after_all(struct keeper *keeper)
+{
+	const int is_streaming = keeper->setup->overflow == KY_OVERFLOW_STREAM;
+	uint64_t now = ky_monotonic_ns();
+	uint32_t warmed = 0, freed = 0;
+	int is_period = now - keeper->period_ns >= PERIOD_NS;
+
+	for (struct kept *kept = keeper->first; kept; kept = kept->next) {
+		warmed += ky_capture_warm(&kept->capture, WARM_AHEAD);
+		if (kept->pidfd < 0 || !is_opened(kept))
+			continue;
+		if (is_period)
+			ky_capture_host_anchor(&kept->capture);
+		if (is_streaming)
+			freed += stream(keeper, kept, is_period);
+	}
+	if (is_period)
+		keeper->period_ns = now;
+	set_tick(keeper, warmed, freed);
+}
+
+static int is_over(const struct keeper *keeper)
+{
+	return keeper->must_finish || keeper->is_abandoned ||
+	       (keeper->is_orphan && !has_process(keeper));
+}
+
+static void keep(struct keeper *keeper)
+{
+	while (!is_over(keeper)) {
+		ky_loop_step(&keeper->loop, keeper->tick_ms);
+		look_after_all(keeper);
+	}
+	while (keeper->first && !keeper->is_abandoned)
+		end_capture(keeper, keeper->first, KY_END_CUT);
+}
+
+/* ---- Birth and end ---- */
+
+static int32_t open_all(struct keeper *keeper, struct kymo_error *error)
+{
+	const struct ky_keeper_setup *setup = keeper->setup;
+	int32_t status =
+		ky_delivery_open(&keeper->delivery, setup, &keeper->spool, error);
+	int number;
+
+	if (status)
+		return status;
+	ky_stream_open(&keeper->stream, keeper->spool, setup->file_limit);
+	status = ky_loop_open(&keeper->loop, error);
+	if (status)
+		goto fail;
+	keeper->front_watch = (struct ky_watch){.ready = hear_front, .owner = keeper};
+	number = ky_loop_add(&keeper->loop, FRONT_FD, EPOLLIN, &keeper->front_watch);
+	if (!number)
+		return KYMO_OK;
+	status = ky_error_set_errno(error, number, "cannot watch the recorder");
+fail:
+	/* Only now is there a file that is ours alone. */
+	if (setup->generation == 1)
+		ky_delivery_abandon(&keeper->delivery);
+	return status;
+}
+
+static void run(const struct ky_keeper_setup *setup)
+{
+	struct keeper keeper = {
+		.setup = setup,
+		.loop = {.epoll_fd = -1},
+		.tick_ms = TICK_MIN_MS,
+	};
+	struct ky_told told = {.kind = KY_TOLD_OUTCOME};
+	int32_t status = open_all(&keeper, &told.outcome.error);
+
+	if (!status) {
+		keep(&keeper);
+		ky_spool_close(keeper.spool);
+		if (keeper.is_abandoned)
+			ky_delivery_abandon(&keeper.delivery);
+		else
+			ky_delivery_finish(&keeper.delivery, &keeper.failure,
+					   &told.outcome);
+	}
+	tell(&keeper, &told);
+}
+
+/* Leaves the front's terminal, descriptors and signals behind. */
+static void become_keeper(int socket_fd)
+{
+	/* Out of the way first: the caller may have had standard descriptors closed. */
+	int null_fd = fcntl(open("/dev/null", O_RDWR | O_CLOEXEC), F_DUPFD, FRONT_FD + 1);
+
+	socket_fd = fcntl(socket_fd, F_DUPFD, FRONT_FD + 1);
+	for (int fd = 0; fd < FRONT_FD && null_fd >= 0; fd++)
+		dup2(null_fd, fd);
+	dup2(socket_fd, FRONT_FD);
+	ky_close_from(FRONT_FD + 1);
+	setsid();
+	prctl(PR_SET_NAME, "kymo-keeper", 0, 0, 0);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int32_t ky_keeper_spawn(const struct ky_keeper_setup *setup, pid_t *pid, int *socket_fd,
+			struct kymo_error *error)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return ky_error_set_errno(error, errno, "cannot make a socket");
+	*pid = fork();
+	if (*pid == 0) {
+		become_keeper(pair[1]);
+		run(setup);
+		_exit(0);
+	}
+	close(pair[1]);
+	if (*pid < 0) {
+		int number = errno;
+
+		close(pair[0]);
+		return ky_error_set_errno(error, number, "cannot make a process");
+	}
+	*socket_fd = pair[0];
+	return KYMO_OK;
+}

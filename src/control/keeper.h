@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The keeper: the process of a recording that holds the captures' memory, warms it,
+ * writes it out and makes the trace. It has a session of its own and no terminal, so that
+ * it lives on when the front, which has both, does not.
+ *
+ * The two talk over a socket of packets. The front hands over, the keeper tells:
+ *
+ *     MEMORY    a capture's memfd           READY     what was handed over first is warm
+ *     PROCESS   its process's pidfd         ENDED     a capture is in the file, whole
+ *     RELEASE   nobody uses it              OUTCOME   the end: what became of it all
+ *     FINISH    that was all
+ *     ABANDON   nothing was recorded, leave nothing behind
+ *
+ * The front keeps what it has handed over until ENDED, so that it can hand it over to
+ * another keeper, which goes on with the same file. If the front is gone, the keeper goes
+ * on until all processes that it knows have ended.
+ */
+#ifndef KYMO_CONTROL_KEEPER_H
+#define KYMO_CONTROL_KEEPER_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include <kymo/control.h>
+
+#include "control/report.h"
+
+#define KY_HANDOVER_MEMORY  1u
+#define KY_HANDOVER_PROCESS 2u
+#define KY_HANDOVER_RELEASE 3u
+#define KY_HANDOVER_FINISH  4u
+#define KY_HANDOVER_ABANDON 5u
+
+#define KY_RELEASE_IF_UNUSED 0x1u /* the program may have opened it all the same */
+
+struct ky_handover {
+	uint32_t kind;
+	uint32_t flags; /* KY_RELEASE_* */
+	uint64_t capture;
+};
+
+#define KY_TOLD_READY   1u
+#define KY_TOLD_ENDED   2u
+#define KY_TOLD_OUTCOME 3u
+
+/* What became of the recording. */
+struct ky_outcome {
+	struct kymo_error error; /* status KYMO_OK: the output is complete */
+	struct kymo_summary summary;
+	char capture[PATH_MAX]; /* kept because the output could not be written, or "" */
+	struct ky_report report;
+};
+
+struct ky_told {
+	uint32_t kind;
+	uint32_t reserved0;
+	uint64_t capture;          /* READY, ENDED: its number */
+	struct ky_outcome outcome; /* READY: only `error`; OUTCOME: all of it */
+};
+#define KY_TOLD_ENDED_SIZE offsetof(struct ky_told, outcome)
+
+/* What a keeper knows from its birth. */
+struct ky_keeper_setup {
+	const char *output; /* the file to be made */
+	uint32_t overwrite;
+	uint32_t overflow;   /* KY_OVERFLOW_* */
+	uint64_t file_limit; /* of streaming, bytes; 0: by the space that is free */
+	uint64_t session;
+	struct kymo_str command_line;
+	const char *compat;         /* or NULL */
+	const char *const *require; /* or NULL */
+	const char *wanted;         /* names of sources, separated by ',' */
+	pid_t recorder;             /* names the file: ".NAME.kymo-PID" */
+	uint32_t generation;        /* 1, and 2 for the one that took over */
+	uint32_t has_file;          /* 1: a capture has ENDED, so there must be one */
+};
+
+/*
+ * Makes the keeper; `*socket_fd` is the front's end. Everything that the caller has open
+ * is closed in the keeper. Its pid, or an error.
+ */
+int32_t ky_keeper_spawn(const struct ky_keeper_setup *setup, pid_t *pid, int *socket_fd,
+			struct kymo_error *error);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file that a recording writes: its name, and whether it can be written. */
+#ifndef KYMO_CONTROL_OUTPUT_H
+#define KYMO_CONTROL_OUTPUT_H
+
+#include <sys/types.h>
+
+#include <kymo/base.h>
+
+struct ky_output_facts {
+	const char *program; /* as it was called */
+	pid_t pid;
+	int64_t start_realtime_ns;
+};
+
+/*
+ * Replaces %p (pid), %h (host), %t (start, as 20260131-142500), %q{NAME} (an environment
+ * variable) and %% in `pattern`; NULL is kymo-PROG-PID.json.gz. What a replacement brings
+ * in cannot lead to another folder: its '/' become '_'.
+ */
+int32_t ky_output_name(const char *pattern, const struct ky_output_facts *facts,
+		       char *out, size_t size, struct kymo_error *error);
+
+/*
+ * Whether the finished file could be put there: not there yet (unless `overwrite`), no
+ * other kind of thing, in a folder that can be written to.
+ */
+int32_t ky_output_check(const char *path, uint32_t overwrite, struct kymo_error *error);
+
+int ky_output_is_capture(const char *path);
+
+/* Where the capture lies meanwhile: ".NAME.kymo-PID" beside it. */
+int32_t ky_output_capture_path(const char *path, pid_t recorder, char *out, size_t size,
+			       struct kymo_error *error);
+
+#endif

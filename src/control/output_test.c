@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/output.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static const struct ky_output_facts facts = {
+	.program = "/usr/bin/some%prog",
+	.pid = 4711,
+	.start_realtime_ns = INT64_C(1769869500) * 1000000000,
+};
+
+static void patterns_become_names(void **state)
+{
+	static const struct {
+		const char *pattern, *expected;
+	} cases[] = {
+		{NULL, "kymo-some%prog-4711.json.gz"},
+		{"a.json", "a.json"},
+		{"%p", "4711"},
+		{"x-%p-%p%%.kymo", "x-4711-4711%.kymo"},
+		{"%t.json", "20260131-142500.json"},
+		{"/d/%q{KYMO_TEST}.json", "/d/.._.._etc.json"},
+	};
+	char name[PATH_MAX];
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	setenv("KYMO_TEST", "../../etc", 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(ky_output_name(cases[i].pattern, &facts, name,
+						sizeof(name), NULL),
+				 KYMO_OK);
+		assert_string_equal(name, cases[i].expected);
+	}
+}
+
+static void bad_patterns_are_refused(void **state)
+{
+	static const char *const patterns[] = {
+		"", "%", "a%z", "%q", "%q{", "%q{}", "%q{KYMO_NO_SUCH_VARIABLE}", "%n",
+	};
+	struct kymo_error error;
+	char name[PATH_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		assert_int_not_equal(
+			ky_output_name(patterns[i], &facts, name, sizeof(name), &error),
+			KYMO_OK);
+}
+
+static void a_name_that_is_too_long_is_refused(void **state)
+{
+	char name[16];
+
+	(void)state;
+	assert_int_equal(
+		ky_output_name("123456789012345", &facts, name, sizeof(name), NULL),
+		KYMO_OK);
+	assert_int_equal(
+		ky_output_name("1234567890123456", &facts, name, sizeof(name), NULL),
+		KYMO_ERROR_INVALID);
+	assert_int_equal(
+		ky_output_name("12345678901234%p", &facts, name, sizeof(name), NULL),
+		KYMO_ERROR_INVALID);
+}
+
+static void what_exists_is_only_replaced_if_that_is_wanted(void **state)
+{
+	char folder[] = "/tmp/kymo-output-XXXXXX";
+	char path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x.json", folder);
+	assert_int_equal(ky_output_check(path, 0, NULL), KYMO_OK);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	assert_int_equal(ky_output_check(path, 0, NULL), KYMO_ERROR_EXISTS);
+	assert_int_equal(ky_output_check(path, 1, NULL), KYMO_OK);
+	unlink(path);
+	mkdir(path, 0700);
+	assert_int_equal(ky_output_check(path, 1, NULL), KYMO_ERROR_INVALID);
+	rmdir(path);
+	rmdir(folder);
+	assert_int_equal(ky_output_check(path, 1, NULL), KYMO_ERROR_NOT_FOUND);
+}
+
+static void the_capture_lies_beside_and_its_name_is_never_too_long(void **state)
+{
+	char path[PATH_MAX], longest[NAME_MAX + 16] = "d/";
+
+	(void)state;
+	ky_output_capture_path("/a/b/t.json", 99, path, sizeof(path), NULL);
+	assert_string_equal(path, "/a/b/.t.json.kymo-99");
+	ky_output_capture_path("t.json", 99, path, sizeof(path), NULL);
+	assert_string_equal(path, ".t.json.kymo-99");
+	memset(longest + 2, 'x', NAME_MAX);
+	ky_output_capture_path(longest, 4194304, path, sizeof(path), NULL);
+	assert_int_equal(strlen(path) - 2, NAME_MAX);
+	assert_non_null(strstr(path, ".kymo-4194304"));
+}
+
+static void the_suffix_tells_a_capture(void **state)
+{
+	(void)state;
+	assert_true(ky_output_is_capture("a.kymo"));
+	assert_true(ky_output_is_capture("/d/a.json.kymo"));
+	assert_false(ky_output_is_capture("kymo"));
+	assert_false(ky_output_is_capture("a.kymo.json"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns_become_names),
+		cmocka_unit_test(bad_patterns_are_refused),
+		cmocka_unit_test(a_name_that_is_too_long_is_refused),
+		cmocka_unit_test(what_exists_is_only_replaced_if_that_is_wanted),
+		cmocka_unit_test(the_capture_lies_beside_and_its_name_is_never_too_long),
+		cmocka_unit_test(the_suffix_tells_a_capture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

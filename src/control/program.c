@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The waiting process reads from a pipe: one byte means go, the end means that we are not
+ * there any more. A failed exec comes back as an errno through another pipe that exec
+ * itself closes. Between fork and exec only async-signal-safe functions are called.
+ */
+#include "control/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define EXIT_LOST 125 /* nobody asks: we are gone or have given it up */
+
+static void close_held(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static ssize_t read_some(int fd, void *data, size_t size)
+{
+	ssize_t got;
+
+	do {
+		got = read(fd, data, size);
+	} while (got < 0 && errno == EINTR);
+	return got;
+}
+
+static void wait_and_exec(int go_fd, int error_fd, char *const *arguments,
+			  char *const *variables,
+			  const struct ky_inheritance *inheritance)
+{
+	int number;
+	char go;
+
+	if (read_some(go_fd, &go, 1) != 1)
+		_exit(EXIT_LOST);
+	ky_inheritance_give_back(inheritance);
+	execvpe(arguments[0], arguments, variables);
+	number = errno;
+	while (write(error_fd, &number, sizeof(number)) < 0 && errno == EINTR)
+		;
+	_exit(EXIT_LOST);
+}
+
+static void raise_limit(int resource, struct rlimit *kept)
+{
+	struct rlimit limit;
+
+	getrlimit(resource, kept);
+	limit = *kept;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(resource, &limit);
+}
+
+void ky_inheritance_take(struct ky_inheritance *out, sigset_t *front_signals)
+{
+	/* SIGXFSZ: what exceeds a limit shall be an error, not the end. */
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD, SIGXFSZ};
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	sigemptyset(front_signals);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(front_signals, signals[i]);
+	pthread_sigmask(SIG_BLOCK, front_signals, &out->mask);
+	/* Where SIGCHLD is ignored, the system throws exit statuses away. */
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGCHLD, &action, &out->child);
+	/* Two descriptors for each process that attaches. */
+	raise_limit(RLIMIT_NOFILE, &out->files);
+	raise_limit(RLIMIT_FSIZE, &out->file_size);
+}
+
+void ky_inheritance_give_back(const struct ky_inheritance *inheritance)
+{
+	setrlimit(RLIMIT_NOFILE, &inheritance->files);
+	setrlimit(RLIMIT_FSIZE, &inheritance->file_size);
+	sigaction(SIGCHLD, &inheritance->child, NULL);
+	pthread_sigmask(SIG_SETMASK, &inheritance->mask, NULL);
+}
+
+void ky_program_abandon(struct ky_program *program)
+{
+	close_held(&program->error_fd);
+	if (program->pid > 0 && program->go_fd >= 0) {
+		/* It has not started: this is the end that it waits for. */
+		close_held(&program->go_fd);
+		while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		program->pid = 0;
+	}
+	close_held(&program->go_fd);
+}
+
+int32_t ky_program_prepare(struct ky_program *out, char *const *arguments,
+			   char *const *variables,
+			   const struct ky_inheritance *inheritance,
+			   struct kymo_error *error)
+{
+	int go[2] = {-1, -1}, failed[2] = {-1, -1};
+	int number = 0;
+
+	*out = (struct ky_program){.go_fd = -1, .error_fd = -1};
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
+		number = errno;
+	if (!number)
+		out->pid = fork();
+	if (out->pid < 0)
+		number = errno;
+	if (!number && out->pid == 0) {
+		/* Or it would wait for its own end of the pipe. */
+		close(go[1]);
+		close(failed[0]);
+		wait_and_exec(go[0], failed[1], arguments, variables, inheritance);
+	}
+	close_held(&go[0]);
+	close_held(&failed[1]);
+	out->go_fd = go[1];
+	out->error_fd = failed[0];
+	if (!number)
+		return KYMO_OK;
+	out->pid = 0;
+	ky_program_abandon(out);
+	return ky_error_set_errno(error, number, "cannot make a process");
+}
+
+int ky_program_start(struct ky_program *program)
+{
+	const char go = 1;
+	ssize_t sent, got;
+	int number = 0;
+
+	do {
+		sent = write(program->go_fd, &go, 1);
+	} while (sent < 0 && errno == EINTR);
+	close_held(&program->go_fd);
+	got = read_some(program->error_fd, &number, sizeof(number));
+	close_held(&program->error_fd);
+	if (got != sizeof(number))
+		return 0;
+	while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	program->pid = 0;
+	return number;
+}
+
+int32_t ky_exit_status(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return 128 + WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status);
+}

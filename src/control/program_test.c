@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/program.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static struct ky_inheritance inheritance;
+
+static int setup(void **state)
+{
+	sigset_t signals;
+
+	(void)state;
+	ky_inheritance_take(&inheritance, &signals);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	ky_inheritance_give_back(&inheritance);
+	return 0;
+}
+
+static int wait_status_of(struct ky_program *program)
+{
+	int status = -1;
+
+	waitpid(program->pid, &status, 0);
+	return status;
+}
+
+static void run_shell(const char *command, int *wait_status)
+{
+	char *const arguments[] = {"sh", "-c", (char *)(uintptr_t)command, NULL};
+	char *const variables[] = {"GIVEN=7", NULL};
+	struct ky_program program;
+
+	assert_int_equal(
+		ky_program_prepare(&program, arguments, variables, &inheritance, NULL),
+		KYMO_OK);
+	assert_int_equal(ky_program_start(&program), 0);
+	*wait_status = wait_status_of(&program);
+	ky_program_abandon(&program);
+}
+
+static void a_program_runs_with_the_environment_it_is_given(void **state)
+{
+	int status;
+
+	(void)state;
+	run_shell("exit $GIVEN", &status);
+	assert_int_equal(ky_exit_status(status), 7);
+}
+
+static void a_signal_is_told_as_a_shell_tells_it(void **state)
+{
+	int status;
+
+	(void)state;
+	run_shell("kill -KILL $$", &status);
+	assert_int_equal(ky_exit_status(status), 128 + SIGKILL);
+	/* What the front blocks, the program does not. */
+	run_shell("kill -TERM $$", &status);
+	assert_int_equal(ky_exit_status(status), 128 + SIGTERM);
+}
+
+static void a_failed_exec_comes_back_as_its_errno(void **state)
+{
+	char *const arguments[] = {"/no/such/program", NULL};
+	struct ky_program program;
+
+	(void)state;
+	assert_int_equal(
+		ky_program_prepare(&program, arguments, environ, &inheritance, NULL),
+		KYMO_OK);
+	assert_int_equal(ky_program_start(&program), ENOENT);
+	assert_int_equal(program.pid, 0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	ky_program_abandon(&program);
+}
+
+static void an_abandoned_program_never_ran(void **state)
+{
+	char *const arguments[] = {"sh", "-c", "kill -KILL $PPID", NULL};
+	struct ky_program program;
+
+	(void)state;
+	assert_int_equal(
+		ky_program_prepare(&program, arguments, environ, &inheritance, NULL),
+		KYMO_OK);
+	ky_program_abandon(&program);
+	assert_int_equal(program.pid, 0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void what_was_taken_is_given_back(void **state)
+{
+	struct ky_inheritance first, second;
+	struct sigaction action, seen;
+	sigset_t signals, mask;
+
+	(void)state;
+	action = (struct sigaction){.sa_handler = SIG_IGN};
+	sigaction(SIGCHLD, &action, &seen);
+	ky_inheritance_take(&first, &signals);
+	sigaction(SIGCHLD, NULL, &action);
+	assert_true(action.sa_handler == SIG_DFL);
+	ky_inheritance_give_back(&first);
+	sigaction(SIGCHLD, &seen, &action);
+	assert_true(action.sa_handler == SIG_IGN);
+
+	ky_inheritance_take(&second, &signals);
+	ky_inheritance_give_back(&second);
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	assert_int_equal(sigismember(&mask, SIGTERM), sigismember(&first.mask, SIGTERM));
+	assert_int_equal(second.files.rlim_cur, first.files.rlim_cur);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_program_runs_with_the_environment_it_is_given, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_signal_is_told_as_a_shell_tells_it,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failed_exec_comes_back_as_its_errno,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(an_abandoned_program_never_ran, setup,
+						teardown),
+		cmocka_unit_test(what_was_taken_is_given_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

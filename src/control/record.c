@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The front of a recording: it starts the program and waits for it, passes signals on,
+ * lets agents in and has a keeper do the rest. One thread, one loop.
+ *
+ *     prepare    all that can fail before anything has run: plug-ins, socket, output,
+ * keeper run        until the program, and the others that attached, have ended finish
+ * until the keeper says what became of the output
+ *
+ * SIGINT and SIGQUIT are the program's affair while it runs: it gets them from the
+ * terminal as we do. SIGTERM and SIGHUP are passed on. Afterwards any of them ends what
+ * we still wait for: first the other processes, then the output, which the keeper goes on
+ * with.
+ */
+#include <kymo/control.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "control/custody.h"
+#include "control/output.h"
+#include "control/process.h"
+#include "control/program.h"
+#include "control/reception.h"
+#include "control/selection.h"
+#include "record/layout.h"
+#include "session/sinks.h"
+
+#define EXIT_CANNOT_RUN  126
+#define EXIT_NO_PROGRAM  127
+#define EXIT_OWN_FAILURE 125
+
+#define NOTICE_AFTER_NS 1000000000u /* what takes longer is worth a word */
+#define NS_PER_MS       1000000u
+
+KYMO_STATIC_ASSERT(KYMO_OVERFLOW_DROP == KY_OVERFLOW_DROP);
+KYMO_STATIC_ASSERT(KYMO_OVERFLOW_OVERWRITE == KY_OVERFLOW_OVERWRITE);
+KYMO_STATIC_ASSERT(KYMO_OVERFLOW_STREAM == KY_OVERFLOW_STREAM);
+
+struct front {
+	const struct kymo_record_options *options;
+	struct kymo_record_result *result;
+	struct ky_inheritance inheritance;
+	struct ky_loop loop;
+	struct ky_watch signal_watch;
+	int signal_fd;
+	int is_changed; /* what `inheritance` holds is to be given back */
+	struct ky_selection selection;
+	struct ky_reception reception;
+	struct ky_custody custody;
+	struct ky_program program;
+	char *command_line; /* arguments separated by NUL */
+	int is_running;     /* the program */
+	uint64_t notice_ns; /* when it is time to say what is waited for; 0: never */
+	int is_cut;         /* nobody else is waited for */
+	int is_detached;    /* nor the output */
+};
+
+/* ---- Prepare ---- */
+
+static int32_t check_options(const struct kymo_record_options *options,
+			     const struct kymo_record_result *result,
+			     struct kymo_error *error)
+{
+	const char *bytes = (const char *)options;
+
+	if (!options || !result || options->struct_size < sizeof(*options) ||
+	    result->struct_size < sizeof(*result))
+		return ky_error_set(
+			error, KYMO_ERROR_INVALID,
+			"options and result are needed, with their struct_size");
+	for (size_t i = sizeof(*options); i < options->struct_size; i++)
+		if (bytes[i])
+			return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+					    "an option is newer than this library");
+	if (!options->arguments || !options->arguments[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no program to run");
+	if (options->overflow > KYMO_OVERFLOW_STREAM)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "no such overflow policy: %u", options->overflow);
+	if (options->wait > KYMO_WAIT_PRIMARY)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "no such way of waiting: %u", options->wait);
+	return KYMO_OK;
+}
+
+/* Arguments with a NUL behind each, as /proc/PID/cmdline has them. */
+static int32_t join_arguments(struct front *front, struct kymo_str *out,
+			      struct kymo_error *error)
+{
+	char *const *arguments = front->options->arguments;
+	size_t size = 0;
+	char *to;
+
+	for (size_t i = 0; arguments[i]; i++)
+		size += strlen(arguments[i]) + 1;
+	to = front->command_line = malloc(size + 1);
+	if (!to)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	for (size_t i = 0; arguments[i]; i++)
+		to = stpcpy(to, arguments[i]) + 1;
+	*out = (struct kymo_str){front->command_line, size};
+	return KYMO_OK;
+}
+
+static void read_signals(void *owner, struct ky_watch *watch);
+
+static int32_t open_signals(struct front *front, struct kymo_error *error)
+{
+	sigset_t signals;
+	int number = 0;
+
+	ky_inheritance_take(&front->inheritance, &signals);
+	front->is_changed = 1;
+	front->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (front->signal_fd < 0)
+		return ky_error_set_errno(error, errno, "cannot wait for signals");
+	front->signal_watch = (struct ky_watch){.ready = read_signals, .owner = front};
+	number = ky_loop_add(&front->loop, front->signal_fd, EPOLLIN,
+			     &front->signal_watch);
+	if (number)
+		return ky_error_set_errno(error, number, "cannot wait for signals");
+	return KYMO_OK;
+}
+
+/* What is not even selected will not have recorded in the end. */
+static int32_t check_required(const struct front *front, struct kymo_error *error)
+{
+	const struct kymo_record_options *options = front->options;
+	const char *names = front->selection.names;
+
+	if (!options->sources || !options->require)
+		return KYMO_OK;
+	for (size_t i = 0; options->require[i]; i++)
+		if (!ky_selection_has(names, options->require[i]))
+			return ky_error_set(
+				error, KYMO_ERROR_NOT_FOUND,
+				"the required source \"%s\" is none of those to "
+				"be recorded: %s",
+				options->require[i], names);
+	return KYMO_OK;
+}
+
+static int32_t open_reception(struct front *front, struct kymo_error *error)
+{
+	const struct kymo_record_options *options = front->options;
+	struct ky_reception *reception = &front->reception;
+	int32_t status;
+
+	reception->loop = &front->loop;
+	reception->custody = &front->custody;
+	reception->is_following = !options->no_follow_fork;
+	reception->wanted = front->selection.wanted;
+	status = ky_reception_open(reception, error);
+	if (status)
+		return status;
+	status = ky_selection_make(&front->selection, options->sources, environ,
+				   reception->path, error);
+	return status ? status : check_required(front, error);
+}
+
+/* The output's name and the keeper, once the pid is known. */
+static int32_t open_custody(struct front *front, struct kymo_error *error)
+{
+	const struct kymo_record_options *options = front->options;
+	const struct ky_output_facts facts = {
+		.program = options->arguments[0],
+		.pid = front->program.pid,
+		.start_realtime_ns = (int64_t)ky_realtime_ns(),
+	};
+	char *output = front->result->output;
+	struct ky_sink_choice choice;
+	struct ky_keeper_setup *setup = &front->custody.keeper_setup;
+	int32_t status;
+
+	status = ky_output_name(options->output, &facts, output,
+				sizeof(front->result->output), error);
+	if (!status)
+		status = ky_output_check(output, options->overwrite, error);
+	if (!status && !ky_output_is_capture(output))
+		status = ky_sink_choose(output, &choice, error);
+	if (!status)
+		status = join_arguments(front, &setup->command_line, error);
+	if (status)
+		return status;
+	if (getrandom(&setup->session, sizeof(setup->session), 0) < 0)
+		setup->session = ky_realtime_ns();
+	setup->output = output;
+	setup->overwrite = options->overwrite;
+	setup->overflow = options->overflow ? options->overflow : KYMO_OVERFLOW_STREAM;
+	setup->file_limit = options->file_limit;
+	setup->compat = options->compat;
+	setup->require = options->require;
+	setup->wanted = front->selection.names;
+	setup->recorder = getpid();
+	front->custody.loop = &front->loop;
+	front->custody.capture_setup = (struct ky_capture_setup){
+		.budget = options->buffer_size,
+		.ticks = ky_clock_choose(),
+		.overflow = setup->overflow,
+		.flags = options->no_follow_fork ? 0 : KY_CAPTURE_FOLLOW_FORKS,
+		.session = setup->session,
+	};
+	return ky_custody_open(&front->custody, error);
+}
+
+static int32_t prepare(struct front *front, struct kymo_error *error)
+{
+	int32_t status = ky_loop_open(&front->loop, error);
+
+	if (!status)
+		status = open_signals(front, error);
+	if (!status)
+		status = open_reception(front, error);
+	if (!status)
+		status = ky_program_prepare(&front->program, front->options->arguments,
+					    front->selection.environment.variables,
+					    &front->inheritance, error);
+	if (!status)
+		status = open_custody(front, error);
+	return status;
+}
+
+/* ---- Run and finish ---- */
+
+static void set_notice(struct front *front)
+{
+	if (front->options->notice)
+		front->notice_ns = ky_monotonic_ns() + NOTICE_AFTER_NS;
+}
+
+static void reap_program(struct front *front)
+{
+	int wait_status;
+
+	if (!front->is_running ||
+	    waitpid(front->program.pid, &wait_status, WNOHANG) != front->program.pid)
+		return;
+	front->is_running = 0;
+	front->result->exit_status = ky_exit_status(wait_status);
+	set_notice(front);
+}
+
+static void take_signal(struct front *front, int number)
+{
+	if (number == SIGXFSZ) {
+		return; /* the call that caused it has failed, and said so */
+	} else if (number == SIGCHLD) {
+		reap_program(front);
+	} else if (front->is_running) {
+		/* It is our child and not reaped: the pid is still its. */
+		if (number == SIGTERM || number == SIGHUP)
+			kill(front->program.pid, number);
+	} else if (!front->custody.is_finishing) {
+		front->is_cut = 1;
+	} else {
+		front->is_detached = 1;
+	}
+}
+
+static void read_signals(void *owner, struct ky_watch *watch)
+{
+	struct front *front = owner;
+	struct signalfd_siginfo info;
+
+	(void)watch;
+	while (read(front->signal_fd, &info, sizeof(info)) == sizeof(info))
+		take_signal(front, (int)info.ssi_signo);
+}
+
+static int32_t start(struct front *front, struct kymo_error *error)
+{
+	const char *name = front->options->arguments[0];
+	int number = ky_program_start(&front->program);
+
+	if (number) {
+		front->result->exit_status = number == ENOENT || number == ENOTDIR
+						     ? EXIT_NO_PROGRAM
+						     : EXIT_CANNOT_RUN;
+		return ky_error_set_errno(error, number, "cannot run \"%s\"", name);
+	}
+	front->result->was_started = 1;
+	front->is_running = 1;
+	return KYMO_OK;
+}
+
+/* Whether there is nothing more to record, as far as is known. */
+static int is_done(const struct front *front)
+{
+	if (front->is_running)
+		return 0;
+	if (front->is_cut || front->options->wait == KYMO_WAIT_PRIMARY)
+		return 1;
+	return ky_reception_is_idle(&front->reception) &&
+	       ky_custody_count_processes(&front->custody, NULL) == 0;
+}
+
+/* What there is to wait for now that the program has ended. */
+static void tell_waiting(const struct front *front)
+{
+	const struct kymo_record_options *options = front->options;
+	char text[sizeof(front->result->output) + 64];
+	pid_t pid = 0;
+	size_t count = ky_custody_count_processes(&front->custody, &pid);
+
+	if (front->custody.is_finishing)
+		snprintf(text, sizeof(text), "writing \"%s\"", front->result->output);
+	else if (count == 1)
+		snprintf(text, sizeof(text),
+			 "the program has ended, process %ld goes on: waiting for it",
+			 (long)pid);
+	else
+		snprintf(text, sizeof(text),
+			 "the program has ended, %zu processes go on: waiting for them",
+			 count);
+	options->notice(options->notice_context, text);
+}
+
+/* Milliseconds until it is time for a notice, or -1; gives it if it is. */
+static int expect_notice(struct front *front)
+{
+	uint64_t now = ky_monotonic_ns();
+
+	if (front->notice_ns == 0 || front->is_running)
+		return -1;
+	if (now < front->notice_ns)
+		return (int)((front->notice_ns - now) / NS_PER_MS) + 1;
+	front->notice_ns = 0;
+	tell_waiting(front);
+	return -1;
+}
+
+static int earlier(int a_ms, int b_ms)
+{
+	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
+static void run(struct front *front)
+{
+	while (!front->is_detached && (front->is_running || !front->custody.is_over)) {
+		int timeout_ms = earlier(ky_reception_expire(&front->reception),
+					 expect_notice(front));
+		int is_last = is_done(front) && !front->custody.is_finishing;
+
+		/* What has come already is still taken in. */
+		if (ky_loop_step(&front->loop, is_last ? 0 : timeout_ms) || !is_last)
+			continue;
+		ky_reception_close(&front->reception);
+		ky_custody_finish(&front->custody);
+		set_notice(front);
+	}
+}
+
+/* What could not record, here or in the programs. */
+static void join_failed(const struct front *front, char *out, size_t size)
+{
+	const char *here = front->selection.broken;
+	const char *there = front->custody.outcome.report.failed;
+
+	size_t used;
+
+	ky_text_copy(out, size, here);
+	used = strlen(out);
+	snprintf(out + used, size - used, "%s%s", used && there[0] ? "; " : "", there);
+}
+
+static int32_t tell(struct front *front, struct kymo_error *error)
+{
+	const struct ky_outcome *outcome = &front->custody.outcome;
+	struct kymo_record_result *result = front->result;
+
+	memcpy(result->refused, front->reception.refused, sizeof(result->refused));
+	result->refused_count = front->reception.refused_count;
+	if (front->is_detached)
+		return ky_error_set(error, KYMO_ERROR_STATE,
+				    "interrupted; process %ld goes on writing \"%s\"",
+				    (long)front->custody.keeper, result->output);
+	result->summary = outcome->summary;
+	memcpy(result->capture, outcome->capture, sizeof(result->capture));
+	memcpy(result->losses, outcome->report.losses, sizeof(result->losses));
+	memcpy(result->stopped, outcome->report.stopped, sizeof(result->stopped));
+	join_failed(front, result->failed, sizeof(result->failed));
+	memcpy(result->absent, outcome->report.absent, sizeof(result->absent));
+	if (outcome->error.status && error)
+		*error = outcome->error;
+	return outcome->error.status;
+}
+
+static void close_all(struct front *front)
+{
+	ky_program_abandon(&front->program);
+	ky_reception_close(&front->reception);
+	if (!front->result->was_started)
+		ky_custody_abandon(&front->custody);
+	ky_custody_close(&front->custody);
+	ky_selection_destroy(&front->selection);
+	if (front->signal_fd >= 0) {
+		/* What has come for us must not hit the caller when it is let through. */
+		read_signals(front, &front->signal_watch);
+		close(front->signal_fd);
+	}
+	if (front->is_changed)
+		ky_inheritance_give_back(&front->inheritance);
+	ky_loop_close(&front->loop);
+	free(front->command_line);
+}
+
+int32_t kymo_record_run(const struct kymo_record_options *options,
+			struct kymo_record_result *result, struct kymo_error *error)
+{
+	struct front *front;
+	int32_t status = check_options(options, result, error);
+
+	if (status)
+		return status;
+	front = calloc(1, sizeof(*front));
+	if (!front)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	memset((char *)result + sizeof(result->struct_size), 0,
+	       sizeof(*result) - sizeof(result->struct_size));
+	result->exit_status = EXIT_OWN_FAILURE;
+	front->options = options;
+	front->result = result;
+	front->loop.epoll_fd = front->signal_fd = -1;
+	front->program = (struct ky_program){.go_fd = -1, .error_fd = -1};
+
+	status = prepare(front, error);
+	if (!status)
+		status = start(front, error);
+	if (!status) {
+		run(front);
+		status = tell(front, error);
+	}
+	close_all(front);
+	free(front);
+	return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a finished capture file says about its own completeness, for people. */
+#ifndef KYMO_CONTROL_REPORT_H
+#define KYMO_CONTROL_REPORT_H
+
+#include <kymo/base.h>
+
+struct ky_report {
+	char losses[256];  /* by reason: "buffer full 12, dropped by sources 3", or "" */
+	char failed[512];  /* sources that could not record: "x: denied: why", or "" */
+	char absent[256];  /* sources that no process loaded: "x, y", or "" */
+	char stopped[128]; /* why streaming ended early, or "" */
+};
+
+/*
+ * Reads the file at `path`. `wanted` names the sources that were asked for, separated by
+ * ','. `require` (ends with NULL, or NULL): KYMO_ERROR_NOT_FOUND if one of these did not
+ * record in any process; the report is filled all the same.
+ */
+int32_t ky_report_make(const char *path, const char *wanted, const char *const *require,
+		       struct ky_report *report, struct kymo_error *error);
+
+#endif

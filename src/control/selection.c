@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/selection.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kymo/control.h>
+
+#include "base/error.h"
+#include "base/fs.h"
+
+/* One item of -t. */
+struct request {
+	char *name;         /* or path; ours */
+	const char *option; /* "OPTION=VALUE", within what was given, or NULL */
+};
+
+struct visit {
+	struct ky_selection *selection;
+	struct request *requests; /* NULL: all installed ones */
+	size_t request_count;
+	struct kymo_error *error;
+};
+
+static int32_t no_memory(struct kymo_error *error)
+{
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+}
+
+/* Adds "name" or "name:option" to a list of the selection. */
+static int32_t add_item(char *list, const char *name, const char *option,
+			struct kymo_error *error)
+{
+	const size_t size = sizeof(((struct ky_selection *)0)->names);
+	size_t used = strlen(list);
+	int added = snprintf(list + used, size - used, "%s%s%s%s", used ? "," : "", name,
+			     option ? ":" : "", option ? option : "");
+
+	if ((size_t)added < size - used)
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_INVALID,
+			    "too many sources: their names and options do not fit in %zu "
+			    "bytes",
+			    size);
+}
+
+/* ---- What was asked for ---- */
+
+static void free_requests(struct request *requests, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(requests[i].name);
+	free(requests);
+}
+
+/* An option begins behind the first ':', of a path behind the one after ".so". */
+static int read_request(const char *text, struct request *out)
+{
+	const char *suffix = text[0] == '/' ? strstr(text, ".so:") : NULL;
+	const char *colon = suffix ? strchr(suffix, ':') : NULL;
+
+	if (text[0] != '/')
+		colon = strchr(text, ':');
+
+	out->name = colon ? strndup(text, (size_t)(colon - text)) : strdup(text);
+	out->option = colon ? colon + 1 : NULL;
+	return out->name != NULL;
+}
+
+static int32_t read_requests(const char *const *sources, struct visit *visit)
+{
+	size_t count = 0;
+
+	while (sources[count])
+		count++;
+	visit->requests = calloc(count + 1, sizeof(*visit->requests));
+	if (!visit->requests)
+		return no_memory(visit->error);
+	for (; visit->request_count < count; visit->request_count++)
+		if (!read_request(sources[visit->request_count],
+				  &visit->requests[visit->request_count]))
+			return no_memory(visit->error);
+	return KYMO_OK;
+}
+
+/* ---- What is there ---- */
+
+/* "/folder/name.so" is the plug-in called "name". */
+static int is_file_of(const char *path, const char *name)
+{
+	const char *base = strrchr(path, '/') + 1;
+	size_t size = strlen(name);
+
+	return strncmp(base, name, size) == 0 && strcmp(base + size, ".so") == 0;
+}
+
+static int has_source(const struct kymo_plugin *plugin, const char *name)
+{
+	for (size_t i = 0; plugin->sources[i]; i++)
+		if (strcmp(plugin->sources[i]->name, name) == 0)
+			return 1;
+	return 0;
+}
+
+/* A plug-in's name stands for all of its sources, unless one of them is called so. */
+static int is_requested(const struct request *request, const char *path,
+			const struct kymo_plugin *plugin,
+			const struct kymo_source_desc *source)
+{
+	if (request->name[0] == '/')
+		return strcmp(request->name, path) == 0;
+	if (strcmp(request->name, source->name) == 0)
+		return 1;
+	return is_file_of(path, request->name) && !has_source(plugin, request->name);
+}
+
+/* "a, b" of the options' names, for people. */
+static void list_options(const struct kymo_source_desc *source, char *out, size_t size)
+{
+	out[0] = '\0';
+	for (size_t i = 0; source->options && source->options[i]; i++) {
+		size_t used = strlen(out);
+
+		snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "",
+			 source->options[i]->name);
+	}
+}
+
+static int is_number(const char *text, uint32_t type)
+{
+	char *end = NULL;
+
+	errno = 0;
+	if (type == KYMO_VALUE_DOUBLE)
+		strtod(text, &end);
+	else if (type == KYMO_VALUE_UINT64 && text[0] != '-')
+		strtoull(text, &end, 0);
+	else if (type == KYMO_VALUE_INT64)
+		strtoll(text, &end, 0);
+	else
+		return type != KYMO_VALUE_UINT64;
+	return errno == 0 && end != text && *end == '\0';
+}
+
+/* Is "NAME=VALUE" an option of the source? Checked before the program is started. */
+static int32_t check_option(const struct kymo_source_desc *source, const char *option,
+			    struct kymo_error *error)
+{
+	const char *equals = strchr(option, '=');
+	size_t size = equals ? (size_t)(equals - option) : strlen(option);
+	char names[256];
+
+	for (size_t i = 0; source->options && source->options[i]; i++) {
+		const struct kymo_option_desc *known = source->options[i];
+
+		if (strlen(known->name) != size || memcmp(known->name, option, size) != 0)
+			continue;
+		if (equals && is_number(equals + 1, known->value_type))
+			return KYMO_OK;
+		return ky_error_set(error, KYMO_ERROR_CONFIG,
+				    "option \"%s\" of source \"%s\" needs a %s: "
+				    "%s:%s=VALUE",
+				    known->name, source->name,
+				    known->value_type == KYMO_VALUE_STRING ? "value"
+									   : "number",
+				    source->name, known->name);
+	}
+	list_options(source, names, sizeof(names));
+	return ky_error_set(error, KYMO_ERROR_CONFIG,
+			    "source \"%s\" has no option \"%.*s\"; it has %s",
+			    source->name, (int)size, option, names[0] ? names : "none");
+}
+
+/* Adds the source as often as it was asked for; KYMO_AGAIN: not at all. */
+static int32_t add_requests(struct visit *visit, const char *path,
+			    const struct kymo_plugin *plugin,
+			    const struct kymo_source_desc *source)
+{
+	int32_t status = KYMO_AGAIN;
+
+	for (size_t i = 0; i < visit->request_count && status >= 0; i++) {
+		const struct request *request = &visit->requests[i];
+
+		if (!is_requested(request, path, plugin, source))
+			continue;
+		status = KYMO_OK;
+		if (request->option)
+			status = check_option(source, request->option, visit->error);
+		if (!status)
+			status = add_item(visit->selection->wanted, source->name,
+					  request->option, visit->error);
+	}
+	return status;
+}
+
+static int32_t add_source(struct visit *visit, const char *path,
+			  const struct kymo_plugin *plugin,
+			  const struct kymo_source_desc *source)
+{
+	struct ky_selection *selection = visit->selection;
+	int32_t status = KYMO_OK;
+
+	if (ky_selection_has(selection->names, source->name))
+		return KYMO_OK;
+	if (visit->requests)
+		status = add_requests(visit, path, plugin, source);
+	else if (source->flags & KYMO_SOURCE_EXPLICIT)
+		status = KYMO_AGAIN;
+	if (status == KYMO_AGAIN)
+		return KYMO_OK;
+	if (!status)
+		status = add_item(selection->names, source->name, NULL, visit->error);
+	for (size_t i = 0; !status && source->injections && source->injections[i]; i++)
+		status = ky_environment_inject(&selection->environment,
+					       source->injections[i], path, visit->error);
+	return status;
+}
+
+static int32_t visit_plugin(void *context, const char *path,
+			    const struct kymo_plugin *plugin)
+{
+	struct visit *visit = context;
+	int32_t status = KYMO_OK;
+
+	if (!plugin) {
+		ky_text_copy(visit->selection->broken, sizeof(visit->selection->broken),
+			     visit->error->message);
+		return KYMO_OK;
+	}
+	for (size_t i = 0; !status && plugin->sources && plugin->sources[i]; i++)
+		status = add_source(visit, path, plugin, plugin->sources[i]);
+	return status;
+}
+
+static int32_t visit_all(struct visit *visit, const char *const *sources)
+{
+	const char **names;
+	int32_t status;
+
+	if (!sources)
+		return kymo_plugin_visit(NULL, visit_plugin, visit, visit->error);
+	status = read_requests(sources, visit);
+	if (status)
+		return status;
+	names = calloc(visit->request_count + 1, sizeof(*names));
+	if (!names)
+		return no_memory(visit->error);
+	for (size_t i = 0; i < visit->request_count; i++)
+		names[i] = visit->requests[i].name;
+	status = kymo_plugin_visit(names, visit_plugin, visit, visit->error);
+	free(names);
+	return status;
+}
+
+/* This library, whatever it is linked into. */
+static int32_t set_agent(struct ky_environment *environment, struct kymo_error *error)
+{
+	int32_t (*const self)(struct ky_environment *, struct kymo_error *) = set_agent;
+	const void *address;
+	char path[PATH_MAX];
+	int32_t status;
+
+	memcpy(&address, &self, sizeof(address));
+	status = ky_object_path(address, path, sizeof(path));
+	if (status)
+		return ky_error_set(error, status,
+				    "cannot find the file of this library");
+	return ky_environment_set(environment, KY_AGENT_VARIABLE, path, error);
+}
+
+void ky_selection_destroy(struct ky_selection *selection)
+{
+	ky_environment_destroy(&selection->environment);
+}
+
+int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
+			  char *const *variables, const char *socket_path,
+			  struct kymo_error *error)
+{
+	struct kymo_error own = {0};
+	struct visit visit = {.selection = out, .error = error ? error : &own};
+	int32_t status;
+
+	memset(out, 0, sizeof(*out));
+	status = ky_environment_create(&out->environment, variables, error);
+	if (!status)
+		status = visit_all(&visit, sources);
+	if (!status)
+		status = set_agent(&out->environment, error);
+	if (!status)
+		status = ky_environment_set(&out->environment, KY_SESSION_VARIABLE,
+					    socket_path, error);
+	free_requests(visit.requests, visit.request_count);
+	if (status)
+		ky_selection_destroy(out);
+	return status;
+}
+
+int ky_selection_has(const char *list, const char *name)
+{
+	size_t size = strlen(name);
+
+	while (*list) {
+		size_t part = strcspn(list, ",");
+
+		if (part == size && memcmp(list, name, size) == 0)
+			return 1;
+		list += part + (list[part] == ',');
+	}
+	return 0;
+}

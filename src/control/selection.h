@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which sources a recording has, and the environment that brings them into the program.
+ */
+#ifndef KYMO_CONTROL_SELECTION_H
+#define KYMO_CONTROL_SELECTION_H
+
+#include "control/environment.h"
+#include "control/protocol.h"
+
+struct ky_selection {
+	struct ky_environment environment;
+	/* Names of sources, separated by ','; `wanted` with options, "": whatever comes.
+	 */
+	char names[sizeof(((struct ky_welcome *)0)->wanted)];
+	char wanted[sizeof(((struct ky_welcome *)0)->wanted)];
+	char broken[256]; /* an installed plug-in that cannot be used, and why, or "" */
+};
+
+/*
+ * Loads the plug-ins of `sources` ("NAME", "/PATH", each with ":OPTION=VALUE" if need be;
+ * ends with NULL; NULL: all installed sources that are not explicit) and copies
+ * `variables` with their injections, KYMO_AGENT, and KYMO_SESSION as `socket_path`.
+ * Nothing of a plug-in is run but its entry.
+ */
+int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
+			  char *const *variables, const char *socket_path,
+			  struct kymo_error *error);
+void ky_selection_destroy(struct ky_selection *selection);
+
+/* Whether the comma-separated list has the name. */
+int ky_selection_has(const char *list, const char *name);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Types, keys, domains, clocks and tracks, as a source registers them. */
+#include "session/host.h"
+
+#include <unistd.h>
+
+#include "session/source.h"
+
+#include "support/test.h"
+
+#include "session/test_recording.h"
+
+static const struct kymo_source_desc desc = {
+	.struct_size = sizeof(desc),
+	.name = "npu",
+};
+
+static const struct kymo_plugin plugin = {
+	.struct_size = sizeof(plugin),
+	.name = "npu",
+	.version = "1.0",
+};
+
+static const struct kymo_host *table;
+static struct kymo_source_host *host;
+
+static uint16_t register_type(const char *name, uint32_t flags)
+{
+	const struct kymo_type_desc type = {
+		.struct_size = sizeof(type),
+		.flags = flags,
+		.name = name,
+	};
+	uint16_t handle = 0;
+
+	assert_int_equal(table->type(host, &type, &handle), KYMO_OK);
+	assert_int_not_equal(handle, 0);
+	return handle;
+}
+
+static union kymo_line span_of(uint16_t type)
+{
+	return (union kymo_line){
+		.record = {.kind = KYMO_KIND_SPAN,
+			   .lines = 1,
+			   .type = type,
+			   .begin = 1,
+			   .end = 2},
+	};
+}
+
+static void a_type_has_one_handle_whatever_is_left_out(void **state)
+{
+	struct kymo_type_desc type = {
+		.struct_size = sizeof(type),
+		.shapes = KYMO_SHAPE_SPAN,
+		.side = KYMO_SIDE_ACCELERATOR,
+		.name = "dma",
+		.category = "gpu_memcpy",
+	};
+	uint16_t first, again = 0;
+
+	(void)state;
+	assert_int_equal(table->type(host, &type, &first), KYMO_OK);
+	type.shapes = 0;
+	type.side = KYMO_SIDE_ANY;
+	type.category = NULL;
+	assert_int_equal(table->type(host, &type, &again), KYMO_OK);
+	assert_int_equal(again, first);
+	type.side = KYMO_SIDE_HOST;
+	assert_int_equal(table->type(host, &type, &again), KYMO_ERROR_INVALID);
+	type.side = 0;
+	type.category = "kernel";
+	assert_int_equal(table->type(host, &type, &again), KYMO_ERROR_INVALID);
+}
+
+static void types_are_described_in_full(void **state)
+{
+	const struct ky_type_entry *entry;
+	size_t count;
+
+	(void)state;
+	register_type("kernel", 0);
+	entry = last_entry(KY_ENTRY_TYPE, &count);
+	assert_int_equal(entry->activity_type, 5);
+	assert_int_equal(entry->category, ky_dictionary_text("kernel"));
+	register_type("hardware_counters", 0);
+	entry = last_entry(KY_ENTRY_TYPE, &count);
+	assert_int_equal(entry->activity_type, 28);
+	assert_int_equal(entry->category, ky_dictionary_text("gpu_pm_counter"));
+	register_type("DMA_2", 0);
+	entry = last_entry(KY_ENTRY_TYPE, &count);
+	assert_in_range(entry->activity_type, 65536, INT32_MAX);
+	assert_int_equal(entry->category, ky_dictionary_text("npu.DMA_2"));
+	assert_int_equal(entry->plugin, ky_dictionary_text("npu"));
+	assert_int_equal(entry->source, host->number);
+}
+
+static void no_new_types_come_while_they_are_frozen(void **state)
+{
+	struct kymo_type_desc type = {.struct_size = sizeof(type), .name = "dma"};
+	uint16_t handle, again;
+
+	(void)state;
+	assert_int_equal(table->type(host, &type, &handle), KYMO_OK);
+	host->is_frozen = 1;
+	assert_int_equal(table->type(host, &type, &again), KYMO_OK);
+	assert_int_equal(again, handle);
+	type.name = "late";
+	assert_int_equal(table->type(host, &type, &again), KYMO_ERROR_STATE);
+	assert_int_equal(again, 0);
+}
+
+static void a_shared_domain_is_the_same_for_all_sources(void **state)
+{
+	struct kymo_source_host *other = ky_host_create(&plugin, &desc, 2);
+	struct kymo_domain_desc domain = {.struct_size = sizeof(domain), .name = "queue"};
+	uint16_t a, b;
+
+	(void)state;
+	assert_int_equal(table->domain(host, &domain, &a), KYMO_OK);
+	assert_int_equal(table->domain(other, &domain, &b), KYMO_OK);
+	assert_int_not_equal(a, b);
+	domain.scope = KYMO_DOMAIN_GLOBAL;
+	domain.name = "ccl";
+	assert_int_equal(table->domain(host, &domain, &a), KYMO_OK);
+	assert_int_equal(table->domain(other, &domain, &b), KYMO_OK);
+	assert_int_equal(a, b);
+	domain.scope = 3;
+	assert_int_equal(table->domain(host, &domain, &a), KYMO_ERROR_INVALID);
+	domain.scope = KYMO_DOMAIN_PROCESS;
+	domain.name = "";
+	assert_int_equal(table->domain(host, &domain, &a), KYMO_ERROR_INVALID);
+}
+
+static void bad_descriptions_are_refused(void **state)
+{
+	const struct kymo_type_desc type = {.struct_size = 4, .name = "x"};
+	const struct kymo_key_desc key = {.struct_size = sizeof(key), .name = ""};
+	const struct kymo_clock_desc clock = {
+		.struct_size = sizeof(clock),
+		.kind = KYMO_CLOCK_COUNTER,
+		.bits = 64,
+		.ticks_num = 0,
+		.ticks_den = 1,
+	};
+	const struct kymo_link_kind_desc link_kind = {.struct_size = sizeof(link_kind)};
+	const struct kymo_track_desc track = {
+		.struct_size = sizeof(track),
+		.kind = KYMO_TRACK_THREAD,
+	};
+	uint16_t handle;
+	uint32_t number;
+
+	(void)state;
+	assert_int_equal(table->type(host, &type, &handle), KYMO_ERROR_INVALID);
+	assert_int_equal(table->key(host, &key, &handle), KYMO_ERROR_INVALID);
+	assert_int_equal(table->link_kind(host, &link_kind, &handle), KYMO_ERROR_INVALID);
+	assert_int_equal(table->clock(host, &clock, &number), KYMO_ERROR_INVALID);
+	assert_int_equal(table->track(host, &track, &number), KYMO_ERROR_INVALID);
+	assert_int_equal(table->counter_group(host, 0, KYMO_STR("x"), NULL, 0, &number),
+			 KYMO_ERROR_INVALID);
+}
+
+static void the_calling_thread_has_the_track_of_its_records(void **state)
+{
+	union kymo_line span = span_of(0);
+	uint32_t own, by_id;
+
+	(void)state;
+	ky_host_open(host);
+	assert_int_equal(table->emit(host, &span, 1), KYMO_OK);
+	assert_int_equal(table->thread_track(host, 0, 0, &own), KYMO_OK);
+	assert_int_equal(own, recording->capture.slots[0].track);
+	assert_int_equal(table->thread_track(host, (uint64_t)gettid(), 0, &by_id),
+			 KYMO_OK);
+	assert_int_equal(by_id, own);
+}
+
+static void a_thread_has_a_track_for_each_clock(void **state)
+{
+	const struct ky_track_entry *entry;
+	uint32_t own, other, again;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(table->thread_track(host, 0, 0, &own), KYMO_OK);
+	assert_int_equal(table->thread_track(host, 0, 7, &other), KYMO_OK);
+	entry = last_entry(KY_ENTRY_TRACK, &count);
+	assert_int_equal(entry->native, gettid());
+	assert_int_equal(entry->clock, 7);
+	assert_int_not_equal(other, own);
+	assert_int_equal(table->thread_track(host, (uint64_t)gettid(), 7, &again),
+			 KYMO_OK);
+	assert_int_equal(again, other);
+}
+
+static void clocks_of_two_devices_differ_by_their_device(void **state)
+{
+	struct kymo_clock_desc clock = {
+		.struct_size = sizeof(clock),
+		.kind = KYMO_CLOCK_COUNTER,
+		.bits = 64,
+		.ticks_num = 1000000000,
+		.ticks_den = 1,
+		.name = KYMO_STR("the device's clock"),
+		.device = 1,
+	};
+	const struct ky_clock_entry *entry;
+	uint32_t first, second, again;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(table->clock(host, &clock, &first), KYMO_OK);
+	clock.device = 2;
+	assert_int_equal(table->clock(host, &clock, &second), KYMO_OK);
+	entry = last_entry(KY_ENTRY_CLOCK, &count);
+	assert_int_equal(entry->device, 2);
+	assert_int_not_equal(first, second);
+	clock.device = 1;
+	assert_int_equal(table->clock(host, &clock, &again), KYMO_OK);
+	assert_int_equal(again, first);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	begin_recording();
+	table = ky_host_table();
+	host = ky_host_create(&plugin, &desc, 1);
+	return host ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	end_recording();
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_type_has_one_handle_whatever_is_left_out),
+		TEST(types_are_described_in_full),
+		TEST(no_new_types_come_while_they_are_frozen),
+		TEST(a_shared_domain_is_the_same_for_all_sources),
+		TEST(bad_descriptions_are_refused),
+		TEST(the_calling_thread_has_the_track_of_its_records),
+		TEST(a_thread_has_a_track_for_each_clock),
+		TEST(clocks_of_two_devices_differ_by_their_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/instance.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "session/host.h"
+#include "session/source.h"
+
+#define POLL_NS       500000      /* of a late stop, and of guests */
+#define STOP_LIMIT_NS 2000000000u /* where nobody has said a deadline */
+
+static void pause_shortly(void)
+{
+	const struct timespec step = {0, POLL_NS};
+
+	nanosleep(&step, NULL);
+}
+
+static uint32_t state_from_status(int32_t status)
+{
+	switch (status) {
+	case KYMO_ERROR_NOT_FOUND:
+		return KYMO_STATE_ABSENT;
+	case KYMO_ERROR_BUSY:
+		return KYMO_STATE_BUSY;
+	case KYMO_ERROR_PERMISSION:
+		return KYMO_STATE_DENIED;
+	default:
+		return KYMO_STATE_FAILED;
+	}
+}
+
+static int has_told(const struct ky_instance *instance)
+{
+	return (int)__atomic_load_n(&instance->host->has_told, __ATOMIC_RELAXED);
+}
+
+/* The source is not part of this session; what it said about that itself holds. */
+static void leave_out(struct ky_instance *instance, const char *step, int32_t status,
+		      const struct kymo_error *error)
+{
+	char reason[128];
+
+	instance->failed_epoch = ky_session_page()->sources_epoch;
+	if (has_told(instance))
+		return;
+	snprintf(reason, sizeof(reason), "%s failed: %s", step, kymo_status_text(status));
+	ky_host_set_state(instance->host, state_from_status(status),
+			  error->message[0] ? error->message : reason, NULL);
+}
+
+/* Anchors every clock that only the source can read. */
+static void sample_clocks(struct ky_instance *instance)
+{
+	uint32_t clocks[KY_HOST_CLOCKS_MAX];
+	size_t count = ky_host_clocks(instance->host, clocks);
+
+	if (!KYMO_HAS_FUNCTION(instance->ops, sample_clock))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct kymo_clock_pair pair;
+
+		if (instance->ops->sample_clock(instance->source, clocks[i], &pair) ==
+		    KYMO_OK)
+			ky_host_table()->anchor(instance->host, clocks[i], &pair);
+	}
+}
+
+static void create(struct ky_instance *instance)
+{
+	struct kymo_source_host *host = instance->host;
+	struct kymo_error error = {0};
+	int32_t status;
+
+	__atomic_store_n(&host->has_told, 0, __ATOMIC_RELAXED);
+	status = ky_host_declare(host, &error);
+	if (status == KYMO_OK)
+		status = instance->ops->create(ky_host_table(), host, &host->numbers,
+					       &instance->source, &error);
+	if (status == KYMO_OK)
+		instance->state = KY_IDLE;
+	else
+		leave_out(instance, "create", status, &error);
+}
+
+static int32_t prepare(struct ky_instance *instance, uint32_t epoch,
+		       struct kymo_error *error)
+{
+	struct kymo_source_host *host = instance->host;
+	uint16_t types[KY_HOST_TYPES_MAX];
+	struct kymo_prepare session = {
+		.struct_size = sizeof(session),
+		.epoch = epoch,
+		.types = types,
+		.type_count = ky_host_default_types(host, types),
+		.memory_limit = KY_HOST_MEMORY_MAX,
+		.start_ns = ky_monotonic_ns(),
+	};
+	int32_t status = KYMO_OK;
+
+	host->epoch = epoch;
+	host->is_frozen = 0;
+	if (KYMO_HAS_FUNCTION(instance->ops, prepare))
+		status = instance->ops->prepare(instance->source, &session, error);
+	host->is_frozen = 1;
+	return status;
+}
+
+/* Lets in those that may come beside its operations: guests and ticks. */
+static void let_in(struct ky_instance *instance)
+{
+	if (ky_host_open_timer(instance->host) != KYMO_OK)
+		ky_host_set_state(instance->host, KYMO_STATE_PARTLY,
+				  "the thread of its timer cannot be started", NULL);
+	__atomic_store_n(&instance->is_recording, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Waits until none of them is inside; false if a tick still is at the deadline. */
+static int shut_out(struct ky_instance *instance, uint64_t deadline_ns)
+{
+	/* The order of guests is the other way round: one of the two sees the other. */
+	__atomic_store_n(&instance->is_recording, 0, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&instance->guests, __ATOMIC_SEQ_CST) != 0 &&
+	       ky_monotonic_ns() < deadline_ns)
+		pause_shortly();
+	return ky_host_close_timer(instance->host, deadline_ns);
+}
+
+static void begin(struct ky_instance *instance)
+{
+	uint32_t epoch = ky_session_page()->sources_epoch;
+	struct kymo_error error = {0};
+	int32_t status;
+
+	__atomic_store_n(&instance->host->has_told, 0, __ATOMIC_RELAXED);
+	status = prepare(instance, epoch, &error);
+	if (status != KYMO_OK) {
+		leave_out(instance, "prepare", status, &error);
+		return;
+	}
+	ky_host_publish_metadata(instance->host);
+	/* Before start: its first record may come from another thread at once. */
+	ky_host_open(instance->host);
+	status = instance->ops->start(instance->source, &error);
+	if (status != KYMO_OK) {
+		ky_host_close(instance->host);
+		leave_out(instance, "start", status, &error);
+		return;
+	}
+	instance->state = KY_RUNNING;
+	instance->is_paused = 0;
+	if (!has_told(instance))
+		ky_host_set_state(instance->host, KYMO_STATE_RECORDING, NULL, NULL);
+	sample_clocks(instance);
+	let_in(instance);
+}
+
+/* Waits for the late end of a stop; false if it has not come by the deadline. */
+static int wait_until_stopped(struct ky_instance *instance, uint64_t deadline_ns)
+{
+	struct kymo_source_host *host = instance->host;
+
+	/* Pairs with the release of the host's `stopped`. */
+	while (__atomic_load_n(&host->stopped, __ATOMIC_ACQUIRE) != host->epoch) {
+		if (ky_monotonic_ns() >= deadline_ns)
+			return 0;
+		pause_shortly();
+	}
+	return 1;
+}
+
+static void stop(struct ky_instance *instance, uint64_t deadline_ns)
+{
+	struct kymo_source_host *host = instance->host;
+	char reason[64];
+	int32_t status = instance->ops->stop(instance->source, deadline_ns);
+
+	if (status == KYMO_AGAIN && !wait_until_stopped(instance, deadline_ns))
+		ky_host_set_state(host, KYMO_STATE_PARTLY,
+				  "it had not finished when time was up", NULL);
+	sample_clocks(instance);
+	if (KYMO_HAS_FUNCTION(instance->ops, flush) && status >= 0)
+		status = instance->ops->flush(instance->source, deadline_ns);
+	if (status < 0) {
+		snprintf(reason, sizeof(reason), "it ended with: %s",
+			 kymo_status_text(status));
+		ky_host_set_state(host, KYMO_STATE_PARTLY, reason, NULL);
+	}
+}
+
+static void end(struct ky_instance *instance)
+{
+	uint64_t deadline_ns = ky_session_page()->sources_deadline_ns;
+	struct kymo_source_host *host = instance->host;
+
+	if (deadline_ns == 0)
+		deadline_ns = ky_monotonic_ns() + STOP_LIMIT_NS;
+	instance->state = KY_IDLE;
+	if (shut_out(instance, deadline_ns)) {
+		stop(instance, deadline_ns);
+	} else {
+		instance->state = KY_HUNG;
+		ky_host_set_state(host, KYMO_STATE_PARTLY,
+				  "a tick of its timer had not ended when time was up",
+				  NULL);
+	}
+	ky_host_close(host);
+	host->is_frozen = 0;
+}
+
+static void refuse(struct ky_instance *instance)
+{
+	static const struct kymo_error error = {
+		.message = "a tick of its timer has not ended since an earlier session"};
+
+	__atomic_store_n(&instance->host->has_told, 0, __ATOMIC_RELAXED);
+	leave_out(instance, "start", KYMO_ERROR_BUSY, &error);
+}
+
+/* One that cannot rest goes on, and what it hands in is counted as filtered. */
+static void change_pause(struct ky_instance *instance)
+{
+	uint32_t paused = ky_session_page()->sources_paused;
+
+	instance->is_paused = paused;
+	if (KYMO_HAS_FUNCTION(instance->ops, pause))
+		instance->ops->pause(instance->source, paused);
+}
+
+ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
+{
+	const struct ky_session_page *page = ky_session_page();
+
+	switch (instance->state) {
+	case KY_NEW:
+		return is_wanted ? create : NULL;
+	case KY_IDLE:
+		return is_wanted ? begin : NULL;
+	case KY_RUNNING:
+		if (!is_wanted || instance->host->epoch != page->sources_epoch)
+			return end;
+		return instance->is_paused != page->sources_paused ? change_pause : NULL;
+	case KY_HUNG:
+		return is_wanted ? refuse : NULL;
+	}
+	return NULL;
+}
+
+void ky_instance_reset(struct ky_instance *instance)
+{
+	instance->is_claimed = instance->state != KY_NEW;
+	instance->failed_epoch = 0;
+	instance->is_recording = 0;
+	instance->guests = 0;
+	if (instance->is_claimed)
+		instance->state = KY_IDLE;
+	ky_host_forked(instance->host);
+}
+
+void ky_instance_tell_forked(struct ky_instance *instance)
+{
+	if (KYMO_HAS_FUNCTION(instance->ops, forked))
+		instance->ops->forked(instance->source);
+}
+
+/* The source will not be stopped before leave_as_guest; false if it does not record. */
+static int enter_as_guest(struct ky_instance *instance)
+{
+	__atomic_add_fetch(&instance->guests, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&instance->is_recording, __ATOMIC_SEQ_CST))
+		return 1;
+	__atomic_sub_fetch(&instance->guests, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static void leave_as_guest(struct ky_instance *instance)
+{
+	__atomic_sub_fetch(&instance->guests, 1, __ATOMIC_SEQ_CST);
+}
+
+void ky_instance_push(struct ky_instance *instance, uint16_t domain, uint64_t value)
+{
+	if (!KYMO_HAS_FUNCTION(instance->ops, push_correlation) ||
+	    !enter_as_guest(instance))
+		return;
+	instance->ops->push_correlation(instance->source, domain, value);
+	leave_as_guest(instance);
+}
+
+void ky_instance_pop(struct ky_instance *instance, uint16_t domain)
+{
+	if (!KYMO_HAS_FUNCTION(instance->ops, pop_correlation) ||
+	    !enter_as_guest(instance))
+		return;
+	instance->ops->pop_correlation(instance->source, domain);
+	leave_as_guest(instance);
+}

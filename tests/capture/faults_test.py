@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""kill -9, at random points, of the program, of the front, of the keeper, and of both: what was
+committed is in the trace, or, with both dead, in the streamed file but for its last second."""
+import os
+import random
+import signal
+import sys
+import time
+
+from recording import (IS_LONG, LIMIT_S, Recording, Trace, child_named, is_alive, kill, main,
+                       until)
+
+POINTS = int(os.environ.get("KYMO_POINTS", "50" if IS_LONG else "4"))
+SEED = int(os.environ.get("KYMO_SEED", str(os.getpid())))
+LENGTH_MS = 700
+STREAM_S = 1.5  # a snapshot a second, and a machine that is busy
+RATE = 20000
+SMALL = ["--buffer", "10MiB"]
+
+
+def lacking(trace, taken):
+    """{tid: numbers that were committed and are not in the trace}."""
+    trace.check_doubles()
+    found = {}
+    for tid, count in taken.items():
+        missing = set(range(1, count + 1)).difference(trace.numbers.get(tid, ()))
+        if missing:
+            found[tid] = (len(missing), min(missing), max(missing), count)
+    return found
+
+
+def check_all(recording, trace):
+    taken = recording.taken()
+    missing = lacking(trace, taken)
+    assert not missing, f"(count, first, last, committed) by thread: {missing}"
+    extra = trace.count - sum(taken.values())
+    assert 0 <= extra <= len(taken), f"{extra} more than were committed"
+    assert trace.ledger["written"] == trace.count, trace.ledger
+
+
+def at_points(recording, fault):
+    """Calls fault(recording, seconds into the run) with a fresh recording for each point."""
+    print(f"# seed {SEED}, {POINTS} points")
+    chance = random.Random(f"{SEED} {fault.__name__}")
+    for point in range(POINTS):
+        after_s = chance.uniform(0, LENGTH_MS / 1000)
+        inner = Recording()
+        try:
+            fault(inner, after_s)
+        except BaseException as error:
+            error.add_note(f"at point {point}, {after_s:.4f} s into the run\n{inner.err}")
+            raise
+        finally:
+            inner.remove()
+
+
+def start(recording, ms=LENGTH_MS):
+    recording.start(*SMALL, threads=4, ms=ms, rate=RATE)
+    until(recording.keeper, "the keeper")
+
+
+def kill_program(recording, after_s):
+    start(recording)
+    time.sleep(after_s)
+    program = recording.program()
+    if program:
+        kill(program)
+    status = recording.finish()
+    assert status in (0, 128 + signal.SIGKILL), status
+    check_all(recording, Trace(recording.file("t.json")))
+    recording.check_tidy()
+
+
+def kill_keeper(recording, after_s):
+    start(recording)
+    time.sleep(after_s)
+    kill(recording.keeper() or 0) if recording.keeper() else None
+    assert recording.finish() == 0, recording.err
+    check_all(recording, Trace(recording.file("t.json")))
+    recording.check_tidy()
+
+
+def kill_front(recording, after_s):
+    start(recording)
+    keeper, program = recording.keeper(), recording.program()
+    time.sleep(after_s)
+    kill(recording.front.pid)
+    recording.finish()
+    until(lambda: not is_alive(keeper) and not (program and is_alive(program)),
+          "the end of the keeper", LIMIT_S)
+    if not recording.taken():
+        return  # the program was never let go, or found nobody
+    check_all(recording, Trace(recording.file("t.json")))
+    assert recording.streamed() is None
+
+
+def kill_both(recording, after_s):
+    """The run is longer, so that there is a part that must be in the file."""
+    start(recording, ms=int(STREAM_S * 1000) + LENGTH_MS)
+    keeper = recording.keeper()
+    time.sleep(after_s)
+    due = recording.taken()
+    time.sleep(STREAM_S)
+    kill(recording.front.pid, signal.SIGSTOP)  # or it would make another keeper
+    kill(keeper)
+    kill(recording.front.pid)
+    program = child_named(recording.front.pid, "producer")
+    if program:
+        kill(program)
+    recording.finish()
+    trace = recording.export(recording.streamed())
+    missing = lacking(trace, due)
+    assert not missing, f"(count, first, last, committed) by thread: {missing}"
+
+
+def nothing_is_lost_when_the_program_is_killed(recording):
+    at_points(recording, kill_program)
+
+
+def nothing_is_lost_when_the_keeper_is_killed(recording):
+    at_points(recording, kill_keeper)
+
+
+def nothing_is_lost_when_the_front_is_killed(recording):
+    at_points(recording, kill_front)
+
+
+def what_was_streamed_is_there_when_both_are_killed(recording):
+    at_points(recording, kill_both)
+
+
+def a_second_dead_keeper_leaves_the_streamed_file(recording):
+    start(recording, ms=3000)
+    time.sleep(0.5)
+    first = recording.keeper()
+    kill(first)
+    until(lambda: recording.keeper() not in (None, first), "another keeper")
+    due = recording.taken()
+    time.sleep(STREAM_S)
+    kill(recording.keeper())
+    assert recording.finish() == 125
+    assert "killed twice" in recording.err and "kymo export" in recording.err
+    missing = lacking(recording.export(recording.streamed()), due)
+    assert not missing, missing
+
+
+if __name__ == "__main__":
+    sys.exit(main([
+        nothing_is_lost_when_the_program_is_killed,
+        nothing_is_lost_when_the_keeper_is_killed,
+        nothing_is_lost_when_the_front_is_killed,
+        what_was_streamed_is_there_when_both_are_killed,
+        a_second_dead_keeper_leaves_the_streamed_file,
+    ]))

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""kymo info and export on traces: what they say, and how they refuse. Prints TAP."""
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
+GOLDEN = os.path.join(os.environ["KYMO_SOURCE"], "plugins/sink/chrome/golden.json")
+
+EVENTS = [
+    {"args": {"name": "first \u0001"}, "ph": "M", "name": "process_name", "pid": 7, "tid": 0},
+    {"ph": "M", "name": "thread_name", "pid": 7, "tid": "GPU 0", "args": {"name": "queue"}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 7, "tid": "GPU 0", "ts": 1.5, "dur": 2.25},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 7, "tid": "GPU 0", "ts": "10", "dur": 1e1},
+    {"ph": "B", "name": "open", "pid": 7, "tid": 8, "ts": 0},
+    {"ph": "E", "pid": 7, "tid": 8, "ts": 30},
+    {"ph": "i", "cat": "note", "name": "\ud83d\ude00", "pid": 7, "tid": 8, "ts": 5, "args": None},
+    {"ph": "C", "cat": "c", "name": "n", "pid": 7, "ts": 6, "args": {"v": [1, {"x": [2]}]}},
+    {"ph": "s", "id": 1, "pid": 7, "tid": 8, "ts": 2, "cat": "f", "name": "f"},
+    {"ph": "f", "id": 1, "pid": 7, "tid": 8, "ts": 3, "cat": "f", "name": "f", "bp": "e"},
+]
+
+
+def run(*arguments):
+    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=60)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def info(path):
+    status, out, err = run("info", "--json", path)
+    assert status == 0 and err == "", (status, err)
+    return json.loads(out)
+
+
+def put(name, data):
+    with open(name, "wb") as f:
+        f.write(data if isinstance(data, bytes) else json.dumps(data).encode())
+    return name
+
+
+def refused(words, *arguments, status=1):
+    got, out, err = run(*arguments)
+    assert got == status and out == "", (got, out)
+    assert err.startswith("kymo: ") and err.count("\n") == 1 and words in err, err
+
+
+def check_events(found):
+    assert (found["spans"], found["instants"], found["counters"], found["arrows"]) == (3, 1, 1, 1)
+    assert (found["first_ns"], found["last_ns"]) == (0, 30000)
+    kernel = next(t for t in found["types"] if t["name"] == "kernel")
+    assert kernel["spans"] == 2 and kernel["busy_ns"] == 12250
+    assert {"name": "queue", "events": 2} in found["rows"]
+    assert found["processes"] == [{"pid": "7", "name": "first \u0001"}]
+
+
+def test_a_trace_of_another_tool_is_counted():
+    check_events(info(put("t.json", {"traceEvents": EVENTS, "other": [1, {}]})))
+
+
+def test_the_array_form_is_counted():
+    check_events(info(put("t.json", EVENTS)))
+
+
+def test_gzip_is_read_in_any_number_of_members():
+    data = json.dumps(EVENTS).encode()
+    path = put("t.json.gz", gzip.compress(data[:100]) + gzip.compress(data[100:]) + bytes(10))
+    found = info(path)
+    check_events(found)
+    assert found["gzip"] and found["bytes"] == len(data)
+
+
+def test_a_trace_of_ours_says_all_of_itself():
+    found = info(GOLDEN)
+    assert found["kymo_version"] and found["command_line"] == "./vector-add"
+    assert found["spans"] == 4 and found["arrows"] == 1 and found["instants"] == 2
+    assert [p["name"] for p in found["processes"]] == ["vector-add", "child"]
+    assert found["processes"][0]["rank"] == "3"
+    assert [s["state"] for s in found["sources"]] == ["recording", "busy"]
+    assert found["sources"][1]["remedy"] == "end it" and "process" not in found["sources"][1]
+    assert found["devices"][0]["kind"] == "GPU" and found["clocks"][0]["uncertainty_ns"] == 800
+    assert found["ledger"]["full"] == 2
+
+
+def test_people_get_lines_without_control_characters():
+    status, out, err = run("info", put("t.json", EVENTS))
+    assert status == 0 and err == ""
+    assert all(c >= " " or c == "\n" for c in out) and "first ?" in out
+    assert not any(line != line.rstrip() for line in out.splitlines()), out
+
+
+def test_what_is_no_trace_is_refused_with_the_place():
+    refused("line 1, byte 5: ends early", "info", put("t.json", b'{"a":'))
+    refused("it has no list \"traceEvents\"", "info", put("t.json", b'{"a":1}'))
+    refused("line 2, byte 2: 'N' where a value", "info", put("t.json", b"[\nNaN]"))
+    refused("half a surrogate", "info", put("t.json", b'[{"name":"\\ud800"}]'))
+    refused("the gzip data ends early", "info", put("t.gz", gzip.compress(b"[" * 100)[:-9]))
+    refused("No such file", "info", "none.json")
+    refused("Is a directory", "info", ".")
+    refused('"no?ne\u00e9.json"', "info", "no\nne\u00e9.json")
+
+
+def test_bad_usage_is_status_2():
+    refused("did you mean \"kymo info\"", "inof", status=2)
+    refused("kymo help lists them", "frobnicate", status=2)
+    refused("one FILE is wanted", "info", status=2)
+    refused("one FILE is wanted", "info", "a", "b", status=2)
+    refused("unknown option --frob", "info", "--frob", status=2)
+    refused("say -o FILE", "export", "a.kymo", status=2)
+    refused("-o wants a value", "export", "a.kymo", "-o", status=2)
+
+
+def test_export_tells_why_it_cannot():
+    refused("none.kymo", "export", "none.kymo", "-o", "a.json")
+    assert not os.path.exists("a.json")
+
+
+def test_help_and_version_go_to_the_output():
+    for arguments in (["help"], ["--help"], ["--version"], ["version"], ["help", "record"],
+                      ["help", "export"], ["info", "--help"]):
+        status, out, err = run(*arguments)
+        assert status == 0 and out and err == "", arguments
+
+
+def test_an_output_that_is_full_is_a_failure():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([KYMO, "info", put("t.json", EVENTS)], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and b"No space left" in done.stderr
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    print(f"1..{len(tests)}")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for number, (name, test) in enumerate(tests, 1):
+            words = name[len("test_"):].replace("_", " ")
+            try:
+                test()
+                print(f"ok {number} - {words}")
+            except Exception as error:  # each case reports, whatever happened in it
+                failed += 1
+                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}")
+        os.chdir("/")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program with marks that does what its arguments say, one after the other:
+ *
+ *     mark N          N spans             instants N    N moments
+ *     thread N        N threads, 100 spans each
+ *     storm N         N children, 10 spans each, forked while 4 threads record 2000 each
+ *     aside           the first mark in another thread, while this one goes on
+ *     fork ...        the rest in a child, for which this process waits
+ *     daemon ...      the rest in a grandchild that is nobody's any more
+ *     exec ...        the rest in a new image of the same process
+ *     close           closes every descriptor but the standard ones
+ *     environment     prints its environment
+ *     descriptors     prints how many descriptors and threads it has
+ *     ready FILE      creates the file        wait FILE    until the file is there
+ *     sleep MS        print TEXT              exit N       kill N  (itself)
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <kymo/mark.h>
+
+extern char **environ;
+
+static void sleep_ms(long ms)
+{
+	struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+	while (nanosleep(&time, &time) < 0 && errno == EINTR)
+		;
+}
+
+static void record_spans(long count)
+{
+	static uint32_t name;
+
+	for (long i = 0; i < count; i++) {
+		uint64_t begin = kymo_mark_begin();
+
+		kymo_mark_end(begin, kymo_mark_name(&name, "span"));
+	}
+}
+
+static void record_instants(long count)
+{
+	static uint32_t name;
+
+	for (long i = 0; i < count; i++)
+		kymo_mark_instant(kymo_mark_name(&name, "moment"));
+}
+
+static void *thread_body(void *unused)
+{
+	record_spans(100);
+	return unused;
+}
+
+static void run_threads(long count)
+{
+	pthread_t threads[256];
+
+	for (long i = 0; i < count && i < 256; i++)
+		if (pthread_create(&threads[i], NULL, thread_body, NULL) != 0)
+			exit(99);
+	for (long i = 0; i < count && i < 256; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void *storm_body(void *unused)
+{
+	for (int i = 0; i < 20; i++) {
+		record_spans(100);
+		sleep_ms(1);
+	}
+	return unused;
+}
+
+static void storm(long children)
+{
+	pthread_t threads[4];
+	int status;
+
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&threads[i], NULL, storm_body, NULL) != 0)
+			exit(99);
+	for (long i = 0; i < children; i++) {
+		if (fork() == 0) {
+			record_spans(10);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	while (wait(&status) > 0)
+		if (status != 0)
+			exit(99);
+}
+
+static void *first_mark(void *unused)
+{
+	record_spans(1);
+	return unused;
+}
+
+static void mark_aside(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, first_mark, NULL) != 0)
+		exit(99);
+	pthread_detach(thread);
+	sleep_ms(200); /* it is in the middle of attaching by then, if it has to wait */
+}
+
+static long count_entries(const char *path)
+{
+	DIR *folder = opendir(path);
+	long count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		closedir(folder);
+	return count - 2; /* "." and ".." */
+}
+
+static void print_descriptors(void)
+{
+	/* One descriptor is that of the folder itself. */
+	printf("%ld descriptors, %ld threads\n", count_entries("/proc/self/fd") - 1,
+	       count_entries("/proc/self/task"));
+	fflush(stdout);
+}
+
+static void wait_for(const char *path)
+{
+	while (access(path, F_OK) != 0)
+		sleep_ms(5);
+}
+
+/* Goes on in a child; the parent ends as that did. */
+static void go_on_in_child(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		return;
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		exit(99);
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+}
+
+static void go_on_as_daemon(void)
+{
+	if (fork() > 0)
+		_exit(0);
+	setsid();
+	if (fork() > 0)
+		_exit(0);
+}
+
+static void go_on_in_new_image(char *self, char **rest)
+{
+	*--rest = self;
+	execv("/proc/self/exe", rest);
+	exit(99);
+}
+
+/* A command with one argument; 0 if it is none. */
+static int do_with_argument(const char *command, const char *argument)
+{
+	long number = strtol(argument, NULL, 10);
+
+	if (strcmp(command, "mark") == 0)
+		record_spans(number);
+	else if (strcmp(command, "instants") == 0)
+		record_instants(number);
+	else if (strcmp(command, "thread") == 0)
+		run_threads(number);
+	else if (strcmp(command, "storm") == 0)
+		storm(number);
+	else if (strcmp(command, "sleep") == 0)
+		sleep_ms(number);
+	else if (strcmp(command, "ready") == 0)
+		close(open(argument, O_CREAT | O_WRONLY, 0600));
+	else if (strcmp(command, "wait") == 0)
+		wait_for(argument);
+	else if (strcmp(command, "print") == 0)
+		puts(argument);
+	else if (strcmp(command, "kill") == 0)
+		kill(getpid(), (int)number);
+	else if (strcmp(command, "exit") == 0)
+		exit((int)number);
+	else
+		return 0;
+	return 1;
+}
+
+static void do_alone(const char *command, char *self, char **rest)
+{
+	if (strcmp(command, "fork") == 0) {
+		go_on_in_child();
+	} else if (strcmp(command, "daemon") == 0) {
+		go_on_as_daemon();
+	} else if (strcmp(command, "exec") == 0) {
+		go_on_in_new_image(self, rest);
+	} else if (strcmp(command, "close") == 0) {
+		for (int fd = 3; fd < 4096; fd++)
+			close(fd);
+	} else if (strcmp(command, "aside") == 0) {
+		mark_aside();
+	} else if (strcmp(command, "environment") == 0) {
+		for (char **variable = environ; *variable; variable++)
+			puts(*variable);
+	} else if (strcmp(command, "descriptors") == 0) {
+		print_descriptors();
+	} else {
+		fprintf(stderr, "no such command: %s\n", command);
+		exit(98);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (i + 1 < argc && do_with_argument(argv[i], argv[i + 1]))
+			i++;
+		else
+			do_alone(argv[i], argv[0], &argv[i + 1]);
+	}
+	return 0;
+}

@@ -1,0 +1,751 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""kymo record from outside: what it gives back, what it leaves behind, and what happens when
+somebody dies. Prints TAP; `record_test.py WORD` runs the cases whose names have the word."""
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+BUILD = os.environ["KYMO_BUILD"]
+KYMO = os.path.join(BUILD, "kymo")
+MARKS = os.environ.get("KYMO_MARKS", os.path.join(BUILD, "tests", "cli", "marks"))
+PROGRAMS = os.path.dirname(MARKS)
+BARE = os.path.join(PROGRAMS, "bare")
+INJECTED = os.path.join(PROGRAMS, "injected.so")
+LIMIT_S = 60
+
+# src/control/protocol.h: magic, major, minor, kind, format major, format minor.
+HEAD = struct.Struct("<IHHIHH")
+MAGIC = 0x5441594B
+HELLO, WELCOME = 1, 2
+HELLO_SIZE, WELCOME_SIZE = 1160, 1584
+
+
+class Skip(Exception):
+    """This case cannot be run here; says why."""
+
+
+class Result:
+    """What one run of `kymo record` came to."""
+
+    def __init__(self, process, out, err):
+        self.status = process.returncode
+        self.out = out.decode(errors="replace")
+        self.err = err.decode(errors="replace")
+        self.lines = self.err.splitlines()
+        self.last = self.lines[-1] if self.lines else ""
+        count = re.search(r": ([\d,]+) events?\b", self.err)
+        self.events = int(count[1].replace(",", "")) if count else None
+
+    def __str__(self):
+        return f"status {self.status}\nstdout: {self.out}\nstderr: {self.err}"
+
+
+class Place:
+    """A folder of its own for each case, where temporary files go as well."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="kt-")
+        self.tmp = os.path.join(self.path, "tmp")
+        os.mkdir(self.tmp)
+        self.started = []
+        self.environment = dict(os.environ, TMPDIR=self.tmp)
+        self.environment.pop("XDG_RUNTIME_DIR", None)
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def touch(self, name):
+        with open(self.file(name), "w", encoding="ascii"):
+            pass
+
+    def start(self, *arguments, output="t.kymo", program=MARKS, **more):
+        command = [KYMO, "record"]
+        if output:
+            command += ["-o", self.file(output)]
+        options = [a for a in arguments if not isinstance(a, list)]
+        words = [w for a in arguments if isinstance(a, list) for w in a]
+        return self.run(command + options + ["--", program] + words, **more)
+
+    def run(self, command, **more):
+        """Starts any command, as the leader of a group that ends with the case."""
+        process = subprocess.Popen(command, cwd=self.path, env=self.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True, **more)
+        self.started.append(process)
+        return process
+
+    def run_shell(self, script, *options):
+        """Records a shell with a script in which $0 is the program with marks."""
+        return self.run([KYMO, "record", *options, "-o", self.file("t.kymo"), "--", "sh", "-c",
+                         script, MARKS])
+
+    def finish(self, process):
+        out, err = process.communicate(timeout=LIMIT_S)
+        return Result(process, out, err)
+
+    def record(self, *arguments, **more):
+        return self.finish(self.start(*arguments, **more))
+
+    def left(self):
+        """Names of what lies here, without what the cases put here themselves."""
+        return sorted(n for n in os.listdir(self.path) if n not in ("tmp", "ready", "go"))
+
+    def check_tidy(self):
+        assert os.listdir(self.tmp) == [], f"left in TMPDIR: {os.listdir(self.tmp)}"
+        hidden = [n for n in os.listdir(self.path) if n.startswith(".")]
+        assert not hidden, f"left behind: {hidden}"
+
+    def remove(self):
+        for process in self.started:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def need_forks_of_threads():
+    with open(MARKS, "rb") as f:
+        if b"__tsan_init" in f.read():
+            raise Skip("the thread sanitizer knows no forks of processes with threads")
+
+
+def until(condition, what, limit_s=20):
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain for: {what}"
+        time.sleep(0.01)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(word) for word in f.read().split()]
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
+        return f.read().strip()
+
+
+def keeper_of(front):
+    """The keeper's pid, once it has its name."""
+    found = []
+
+    def look():
+        found[:] = [p for p in children(front) if name_of(p) == "kymo-keeper"]
+        return bool(found)
+    until(look, "a keeper")
+    return found[0]
+
+
+def check(result, status=0, events=None, says=None):
+    assert result.status == status, f"expected status {status}, got {result}"
+    if events is not None:
+        assert result.events == events, f"expected {events} events, got {result}"
+    if says is not None:
+        assert re.search(says, result.err, re.M), f"expected /{says}/ in {result}"
+
+
+# ---- What it gives back ----
+
+def the_programs_own_status_is_given_back(place):
+    for status in (0, 1, 3, 125, 126, 127, 255):
+        check(place.record("-f", ["mark", "1", "exit", str(status)]), status, 1)
+    place.check_tidy()
+
+
+def a_signal_gives_128_and_the_trace_is_there(place):
+    for number in (signal.SIGKILL, signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
+        result = place.record("-f", ["mark", "7", "kill", str(int(number))])
+        check(result, 128 + number, 7)
+    place.check_tidy()
+
+
+def a_program_that_cannot_run_gives_126_or_127_and_leaves_nothing(place):
+    place.touch("plain")
+    for program, status in (("no-such-program", 127), (place.file("no/such"), 127),
+                            (place.file("plain"), 126), (place.path, 126)):
+        check(place.record(program=program), status, says="cannot run")
+        assert place.left() == ["plain"], place.left()
+    place.check_tidy()
+
+
+def a_script_without_a_first_line_is_run_by_the_shell(place):
+    with open(place.file("script"), "w", encoding="ascii") as f:
+        f.write("exit 5\n")
+    os.chmod(place.file("script"), 0o755)
+    check(place.record(program=place.file("script")), 5, 0)
+
+
+def standard_output_belongs_to_the_program(place):
+    result = place.record(["print", "only this"])
+    check(result, 0, 0)
+    assert result.out == "only this\n", result
+
+
+def the_last_line_says_file_events_and_losses(place):
+    result = place.record(["mark", "1234"])
+    check(result, 0, 1234, says=r"^kymo: \S*t\.kymo: 1,234 events, [\d.]+ \w+, nothing lost$")
+
+
+def losses_are_told_by_reason_and_strict_fails_on_them(place):
+    result = place.record("--buffer", "10MiB", ["mark", "200000"])
+    check(result, 0, says=r"lost ([\d,]+) \(buffer full \1\)$")
+    lost = int(re.search(r"lost ([\d,]+)", result.err)[1].replace(",", ""))
+    assert result.events + lost == 200000, result
+    check(place.record("-f", "--strict", "--buffer", "10MiB", ["mark", "200000"]), 125)
+    check(place.record("-f", "--strict", ["mark", "10"]), 0, 10)
+
+
+def a_program_that_records_nothing_gives_an_empty_recording_and_a_hint(place):
+    result = place.record(program="true")
+    check(result, 0, 0, says="nothing was recorded|no accelerator activity")
+    assert os.path.exists(place.file("t.kymo"))
+    place.check_tidy()
+
+
+def bad_usage_gives_125_and_runs_nothing(place):
+    ready = ["ready", place.file("ran")]
+    for options, says in ((["--no-such-option"], "unknown option --no-such-option"),
+                          (["-Q"], "unknown option -Q"),
+                          (["--buffer", "many"], "a size is wanted"),
+                          (["--buffer", "0"], "a size is wanted"),
+                          (["--buffer", "99999999999G"], "a size is wanted"),
+                          (["--wait", "some"], '"all" or "primary"'),
+                          (["-t", ","], "names are wanted"),
+                          (["-t", "no-such-source"], "no-such-source"),
+                          (["-t", "/no/such.so"], "/no/such.so"),
+                          (["-y", "1"], "not in this version"),
+                          (["-d", "1"], "not in this version"),
+                          (["--types", "kernel"], "not in this version"),
+                          (["--overflow", "some"], '"stream", "drop" or'),
+                          (["-o", place.file("x.txt")], r"x\.txt"),
+                          (["-o", place.file("x-%z.kymo")], "%z"),
+                          (["-o", place.file("x-%q{NO_SUCH}.kymo")], "NO_SUCH"),
+                          (["-o", place.file("no/folder/x.kymo")], "no/folder"),
+                          (["-o", ""], "no name")):
+        check(place.record(*options, ready), 125, says=says)
+        assert place.left() == [], (options, place.left())
+    process = subprocess.run([KYMO, "record"], capture_output=True, check=False)
+    assert process.returncode == 125 and b"no program" in process.stderr, process
+    process = subprocess.run([KYMO, "record", "-o"], capture_output=True, check=False)
+    assert process.returncode == 125 and b"wants a value" in process.stderr, process
+    place.check_tidy()
+
+
+def an_existing_output_is_kept_unless_forced(place):
+    with open(place.file("t.kymo"), "w", encoding="ascii") as f:
+        f.write("precious")
+    check(place.record(["ready", place.file("ran")]), 125, says="exists already")
+    assert place.left() == ["t.kymo"], place.left()
+    with open(place.file("t.kymo"), encoding="ascii") as f:
+        assert f.read() == "precious"
+    check(place.record("-f", ["mark", "2"]), 0, 2)
+    check(place.record("-f", output="tmp"), 125, says="no file")
+    place.check_tidy()
+
+
+def the_default_name_has_program_and_pid(place):
+    result = place.record(["mark", "1"], output=None)
+    check(result, 0, 1)
+    assert re.fullmatch(r"kymo-marks-\d+\.json\.gz", place.left()[0]), place.left()
+    place.check_tidy()
+
+
+def names_are_made_from_patterns(place):
+    place.environment["RANK"] = "3/4"
+    check(place.record(["mark", "1"], output="a-%p-%h-%t-%q{RANK}-%%.kymo"), 0, 1)
+    host = re.escape(socket.gethostname().replace("/", "_"))
+    assert re.fullmatch(rf"a-\d+-{host}-\d{{8}}-\d{{6}}-3_4-%\.kymo", place.left()[0]), \
+        place.left()
+
+
+def the_longest_name_is_no_problem(place):
+    check(place.record(["mark", "1"], output="x" * 250 + ".kymo"), 0, 1)
+    place.check_tidy()
+
+
+# ---- Processes ----
+
+def forked_children_are_recorded(place):
+    check(place.record(["mark", "10", "fork", "mark", "5", "fork", "mark", "2", "exit", "4"]),
+          4, 17, says="in 3 processes")
+
+
+def forking_while_threads_record_loses_nothing(place):
+    need_forks_of_threads()
+    check(place.record(["storm", "50"]), 0, 8000 + 500, says="in 51 processes.*nothing lost")
+
+
+def a_child_whose_parent_had_no_mark_is_recorded(place):
+    check(place.record(["fork", "mark", "5"]), 0, 5)
+
+
+def forked_children_are_left_out_if_that_is_wanted(place):
+    check(place.record("--no-follow-fork", ["mark", "10", "fork", "mark", "5"]), 0, 10)
+    check(place.record("-f", "--no-follow-fork", ["fork", "mark", "5"]), 0, 0)
+    check(place.record("-f", "--no-follow-fork", ["mark", "1", "exec", "mark", "5"]), 0, 6)
+
+
+def an_image_replaced_by_exec_keeps_what_it_recorded(place):
+    check(place.record(["mark", "10", "exec", "mark", "5"]), 0, 15)
+
+
+def a_daemon_is_waited_for(place):
+    # The daemon lets its starter end once it has attached itself.
+    script = f'"$0" mark 1 daemon mark 5 ready {place.file("ready")} sleep 500 mark 7; ' \
+             f'"$0" wait {place.file("ready")}'
+    result = place.finish(place.run_shell(script))
+    check(result, 0, 13)
+
+
+def only_the_program_is_waited_for_if_that_is_wanted(place):
+    script = f'"$0" mark 5 ready {place.file("ready")} wait {place.file("go")} mark 7 ' \
+             f'>/dev/null 2>&1 & "$0" wait {place.file("ready")}'
+    check(place.finish(place.run_shell(script, "--wait", "primary")), 0, 5)
+    place.touch("go")
+
+
+def many_threads_lose_nothing(place):
+    check(place.record(["thread", "64"]), 0, 6400, says="nothing lost")
+
+
+def sixteen_processes_attach_at_once(place):
+    script = 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do "$0" mark 100 & done; wait'
+    result = place.finish(place.run_shell(script))
+    check(result, 0, 1600, says="in 16 processes")
+    place.check_tidy()
+
+
+def a_program_that_closes_all_descriptors_is_recorded(place):
+    check(place.record(["close", "mark", "5", "close", "mark", "5"]), 0, 10)
+
+
+def a_recording_within_a_recording_is_two(place):
+    result = place.finish(place.run(
+        [KYMO, "record", "-o", place.file("outer.kymo"), "--", KYMO, "record", "-o",
+         place.file("inner.kymo"), "--", MARKS, "mark", "9"]))
+    check(result, 0, says=r"inner\.kymo: 9 events")
+    check(result, 0, says=r"outer\.kymo: 0 events")
+    place.check_tidy()
+
+
+# ---- Sources ----
+
+def a_source_is_injected_into_a_program_that_knows_nothing(place):
+    result = place.record("-t", INJECTED, ["1000"], program=BARE)
+    check(result, 0, 1000, says=r"1,000 events, 1,000 kernels, .*nothing lost")
+    assert result.out == "0\n", result
+    place.check_tidy()
+
+
+def a_list_that_is_there_already_is_added_to(place):
+    place.environment["KYMO_TEST_RUNTIME"] = "/some/other.so"
+    check(place.record("-t", INJECTED, ["5"], program=BARE), 0, 5)
+
+
+def a_source_goes_on_in_a_forked_child(place):
+    result = place.record("-t", INJECTED, ["10", "fork", "20"], program=BARE)
+    check(result, 0, 30, says="in 2 processes")
+    assert result.out == "0\n1\n", result
+    result = place.record("-f", "--no-follow-fork", "-t", INJECTED, ["10", "fork", "20"],
+                          program=BARE)
+    check(result, 0, 10)
+
+
+def a_source_that_never_came_is_told(place):
+    result = place.record("-t", INJECTED, program="true")
+    check(result, 0, 0, says="injected: never loaded by the program")
+
+
+def a_source_that_refuses_is_told_with_reason_and_remedy(place):
+    result = place.record("-t", INJECTED + ":refuse=1", ["10"], program=BARE)
+    check(result, 0, 0, says="not recorded: injected: denied: it was told to refuse; "
+                             "do not tell it")
+
+
+def a_required_source_must_have_recorded(place):
+    check(place.record("-t", INJECTED, "--require", "injected", ["1"], program=BARE), 0, 1)
+    result = place.record("-f", "-t", INJECTED, "--require", "injected", program="true")
+    check(result, 125, 0, says="a required source did not record: injected: never loaded")
+    assert os.path.exists(place.file("t.kymo"))
+    result = place.record("-f", "-t", INJECTED + ":refuse=1", "--require", "injected", ["1"],
+                          program=BARE)
+    check(result, 125, 0, says="injected: denied: it was told to refuse")
+    result = place.record("-f", "-t", INJECTED, "--require", "other",
+                          ["ready", place.file("ran")])
+    check(result, 125, says='"other" is none of those to be recorded: injected')
+    assert not os.path.exists(place.file("ran"))
+
+
+def a_plugin_that_does_not_load_is_told_before_anything_runs(place):
+    for name, text in (("text.so", b"no library"), ("broken.so", b"\x7fELF and no more")):
+        with open(place.file(name), "wb") as f:
+            f.write(text)
+        result = place.record("-t", place.file(name), ["ready", place.file("ran")])
+        check(result, 125, says=re.escape(name))
+    assert not os.path.exists(place.file("ran"))
+    place.check_tidy()
+
+
+# ---- The program's world ----
+
+def the_program_has_no_descriptor_and_no_thread_of_ours(place):
+    words = ["descriptors", "mark", "5", "descriptors", "fork", "mark", "1", "descriptors"]
+    alone = subprocess.run([MARKS] + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, check=True).stdout.decode()
+    result = place.record(words)
+    check(result, 0, 6)
+    assert result.out == alone, (result.out, alone)
+
+
+def the_environment_is_passed_on_intact(place):
+    place.environment.update({"EMPTY": "", "QUOTES": "a 'b' \"c\" $d \\", "ODD": "x=y=z\n"})
+    alone = subprocess.run([MARKS, "environment"], env=place.environment, check=True,
+                           stdout=subprocess.PIPE).stdout.decode().splitlines()
+    result = place.record(["environment"])
+    check(result, 0)
+    ours = [line for line in result.out.splitlines() if line not in alone]
+    gone = [line for line in alone if line not in result.out.splitlines()]
+    names = {line.split("=")[0] for line in ours}
+    assert {"KYMO_SESSION", "KYMO_AGENT"} <= names, ours
+    # A list that a plug-in is added to is another line than before.
+    assert all(line.split("=")[0] in names for line in gone), gone
+
+
+def signal_dispositions_are_passed_on(place):
+    def show(prefix):
+        command = prefix + ["sh", "-c", "grep -E '^Sig(Ign|Blk)' /proc/self/status"]
+        return subprocess.run(command, env=place.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+                              ).stdout
+    assert show([]) == show([KYMO, "record", "-f", "-o", place.file("t.kymo"), "--"])
+
+
+def an_ignored_sigchld_does_not_cost_the_status(place):
+    result = place.record(["mark", "1", "exit", "6"],
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    check(result, 6, 1)
+
+
+def without_a_recorder_the_program_goes_on_at_once(place):
+    for session in (None, "", "relative", "/no/such/socket", "/" + "x" * 300):
+        environment = dict(place.environment)
+        if session is not None:
+            environment["KYMO_SESSION"] = session
+        begin = time.monotonic()
+        subprocess.run([MARKS, "mark", "10", "fork", "mark", "1"], env=environment, check=True)
+        assert time.monotonic() - begin < 1
+
+
+# ---- Signals ----
+
+def sigterm_is_passed_on_and_sigint_left_to_the_program(place):
+    process = place.start(["mark", "3", "ready", place.file("ready"), "sleep", "30000"])
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGQUIT)
+    time.sleep(0.2)
+    assert process.poll() is None, "SIGINT ended the recorder"
+    process.send_signal(signal.SIGTERM)
+    check(place.finish(process), 128 + signal.SIGTERM, 3)
+    place.check_tidy()
+
+
+def interrupting_the_wait_for_others_writes_what_there_is(place):
+    script = f'"$0" mark 5 ready {place.file("ready")} wait {place.file("go")} ' \
+             f'>/dev/null 2>&1 & "$0" wait {place.file("ready")}'
+    process = place.run_shell(script)
+    until(lambda: os.path.exists(place.file("ready")), "the job")
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    result = place.finish(process)
+    place.touch("go")
+    check(result, 0, 5)
+
+
+# ---- Deaths ----
+
+def a_killed_keeper_is_replaced_and_nothing_is_lost(place):
+    process = place.start(["mark", "10", "fork", "mark", "20", "ready", place.file("ready"),
+                           "wait", place.file("go"), "mark", "30"])
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    first = keeper_of(process.pid)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: keeper_of(process.pid) != first, "another keeper")
+    place.touch("go")
+    check(place.finish(process), 0, 60)
+    place.check_tidy()
+
+
+def a_killed_keeper_keeps_the_captures_that_were_whole(place):
+    # The first process is in the file when the keeper dies.
+    script = f'"$0" mark 10; "$0" ready {place.file("ready")} wait {place.file("go")} mark 7'
+    process = place.run_shell(script)
+    until(lambda: os.path.exists(place.file("ready")), "the second process")
+    time.sleep(0.2)
+    first = keeper_of(process.pid)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: keeper_of(process.pid) != first, "another keeper")
+    place.touch("go")
+    check(place.finish(process), 0, 17)
+    place.check_tidy()
+
+
+def two_killed_keepers_fail_but_not_the_program(place):
+    process = place.start(["mark", "10", "ready", place.file("ready"), "wait",
+                           place.file("go"), "ready", place.file("ran"), "exit", "3"])
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    first = keeper_of(process.pid)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: keeper_of(process.pid) != first, "another keeper")
+    os.kill(keeper_of(process.pid), signal.SIGKILL)
+    time.sleep(0.2)
+    place.touch("go")
+    check(place.finish(process), 125, says="killed twice")
+    assert os.path.exists(place.file("ran")), "the program did not go on"
+    assert os.listdir(place.tmp) == [], os.listdir(place.tmp)
+
+
+def a_killed_front_leaves_the_keeper_to_finish(place):
+    process = place.start(["mark", "10", "ready", place.file("ready"), "wait",
+                           place.file("go"), "mark", "20"])
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    keeper_of(process.pid)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+    place.touch("go")
+    until(lambda: os.path.exists(place.file("t.kymo")), "the capture")
+    again = place.record("-f", ["mark", "1"], output="other.kymo")
+    check(again, 0, 1)
+    until(lambda: not any(n.startswith(".") for n in os.listdir(place.path)), "tidiness")
+    assert os.path.getsize(place.file("t.kymo")) > os.path.getsize(place.file("other.kymo"))
+
+
+def a_full_disk_is_told_and_the_program_goes_on(place):
+    small = place.file("small")
+    os.mkdir(small)
+    script = f'mount -t tmpfs -o size=256k none {small} && shift && exec "$@"'
+    command = ["unshare", "-r", "-m", "sh", "-c", script, "sh", "x"]
+    if subprocess.run(command + ["true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skip("no private mount here")
+    result = place.finish(place.run(
+        command + [KYMO, "record", "-o", os.path.join(small, "t.kymo"), "--", MARKS, "mark",
+                   "100000", "ready", place.file("ran"), "exit", "3"]))
+    check(result, 125, says="No space left on device")
+    assert os.path.exists(place.file("ran")), "the program did not go on"
+    assert os.listdir(place.tmp) == [], os.listdir(place.tmp)
+
+
+def a_limit_of_file_sizes_is_no_obstacle_or_told(place):
+    def limit(soft, hard):
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    unlimited = resource.RLIM_INFINITY
+    check(place.record(["mark", "5000"], preexec_fn=limit(1000, unlimited)), 0, 5000)
+    check(place.record("-f", ["mark", "5"], preexec_fn=limit(1000, 1000)), 125,
+          says="File too large")
+    place.check_tidy()
+
+
+def closed_standard_descriptors_do_no_harm(place):
+    command = f'exec "$0" record -o {place.file("t.kymo")} -- "$1" mark 5000 exit 4 <&- >&- 2>&-'
+    process = subprocess.run(["sh", "-c", command, KYMO, MARKS], env=place.environment,
+                             timeout=LIMIT_S, check=False)
+    assert process.returncode == 4, process
+    assert os.path.getsize(place.file("t.kymo")) > 5000 * 64
+    place.check_tidy()
+
+
+# ---- Odd callers ----
+
+class Caller:
+    """Speaks the attach protocol from Python, as well or badly as a case wants."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(10)
+        until(lambda: self.socket.connect_ex(path) == 0, "the recorder to listen")
+
+    def hello(self, major=1, minor=0, kind=HELLO, format_major=1, size=HELLO_SIZE):
+        head = HEAD.pack(MAGIC, major, minor, kind, format_major, 0)
+        self.socket.send((head + bytes(HELLO_SIZE))[:size])
+
+    def answer(self):
+        """Status and message of the welcome, None if the recorder hung up."""
+        data = self.socket.recv(4096)
+        if not data:
+            return None
+        assert len(data) == WELCOME_SIZE and HEAD.unpack_from(data)[3] == WELCOME
+        message = data[-512:].split(b"\0")[0].decode()
+        return struct.unpack_from("<i", data, HEAD.size)[0], message
+
+
+def session_of(place):
+    """The socket of the recorder that runs here."""
+    found = []
+
+    def look():
+        found[:] = [os.path.join(place.tmp, n, "s") for n in os.listdir(place.tmp)
+                    if n.startswith("kymo-")]
+        return found and os.path.exists(found[0])
+    until(look, "the recorder's socket")
+    return found[0]
+
+
+def another_protocol_is_refused_with_both_numbers(place):
+    for odd, says in (({"major": 7, "minor": 3}, r"attach protocol 7\.3, this one 1\.0"),
+                      ({"format_major": 9}, r"capture format 9\.0, this one 1\.0")):
+        process = place.start("-f", ["mark", "5", "wait", place.file("go")])
+        caller = Caller(session_of(place))
+        caller.hello(**odd)
+        status, message = caller.answer()
+        assert status == -7 and re.search(says, message), (status, message)
+        place.touch("go")
+        result = place.finish(process)
+        check(result, 0, 5)
+        assert re.search(rf"process {os.getpid()} \(.*\) was not recorded: .*{says}",
+                         result.last), result
+        os.unlink(place.file("go"))
+    place.check_tidy()
+
+
+def garbage_and_silence_do_no_harm(place):
+    process = place.start(["mark", "5", "wait", place.file("go"), "fork", "mark", "3"])
+    path = session_of(place)
+    for size in (1, 15, 16, 1159):
+        caller = Caller(path)
+        caller.hello(size=size)
+        assert caller.answer()[0] == -1
+    caller = Caller(path)
+    caller.socket.send(b"x" * 100000)
+    assert caller.answer()[0] == -1
+    silent = Caller(path)
+    greeted = Caller(path)
+    greeted.hello()
+    assert greeted.answer()[0] == 0
+    greeted.socket.close()  # without a word whether the capture is used
+    place.touch("go")
+    begin = time.monotonic()
+    check(place.finish(process), 0, 8)
+    assert time.monotonic() - begin < 10
+    silent.socket.close()
+    place.check_tidy()
+
+
+def listen(place):
+    path = os.path.join(place.tmp, "fake")
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server.bind(path)
+    server.listen(4)
+    place.environment["KYMO_SESSION"] = path
+    return server
+
+
+def a_recorder_that_does_not_answer_costs_two_seconds_once(place):
+    server = listen(place)
+    begin = time.monotonic()
+    subprocess.run([MARKS, "mark", "5", "fork", "mark", "5"], env=place.environment, check=True)
+    took = time.monotonic() - begin
+    assert 1.9 < took < 3.5, took
+    server.close()
+
+
+def a_child_forked_in_the_middle_of_attaching_is_not_stuck(place):
+    need_forks_of_threads()
+    words = ["fork", "mark", "1", "descriptors"]
+    alone = subprocess.run([MARKS] + words, stdout=subprocess.PIPE, check=True).stdout
+    server = listen(place)
+    process = subprocess.run([MARKS, "aside"] + words, env=place.environment, check=True,
+                             stdout=subprocess.PIPE, timeout=LIMIT_S)
+    # Nor does it keep what its parent had open in that moment.
+    assert process.stdout == alone, (process.stdout, alone)
+    server.close()
+
+
+def a_recorder_that_says_no_or_nonsense_costs_nothing(place):
+    ok = HEAD.pack(MAGIC, 1, 0, WELCOME, 1, 0) + struct.pack("<i", 0)
+    no = HEAD.pack(MAGIC, 1, 0, WELCOME, 1, 0) + struct.pack("<i", -5)
+    other = HEAD.pack(MAGIC, 2, 0, WELCOME, 1, 0)
+    for answer in (no.ljust(WELCOME_SIZE, b"\0"), other, b"nonsense", b"",
+                   ok.ljust(WELCOME_SIZE, b"\0")):
+        server = listen(place)
+        process = subprocess.Popen([MARKS, "mark", "5"], env=place.environment)
+        begin = time.monotonic()
+        connection, _ = server.accept()
+        assert len(connection.recv(4096)) == HELLO_SIZE
+        if answer:
+            connection.send(answer)
+        else:
+            connection.close()
+        assert process.wait(timeout=LIMIT_S) == 0
+        assert time.monotonic() - begin < 1
+        connection.close()
+        server.close()
+        os.unlink(place.environment["KYMO_SESSION"])
+
+
+def memory_that_could_shrink_is_not_mapped(place):
+    server = listen(place)
+    process = subprocess.Popen([MARKS, "mark", "5"], env=place.environment)
+    connection, _ = server.accept()
+    connection.recv(4096)
+    memory = os.memfd_create("unsealed")
+    os.ftruncate(memory, 64 << 20)
+    ok = HEAD.pack(MAGIC, 1, 0, WELCOME, 1, 0) + struct.pack("<i", 0)
+    socket.send_fds(connection, [ok.ljust(WELCOME_SIZE, b"\0")], [memory])
+    said = connection.recv(4096)
+    status, message = struct.unpack_from("<i", said, HEAD.size)[0], said[24:].split(b"\0")[0]
+    assert status != 0 and b"sealed" in message, (status, message)
+    assert process.wait(timeout=LIMIT_S) == 0
+    os.close(memory)
+    server.close()
+
+
+CASES = [value for value in list(globals().values())
+         if callable(value) and getattr(value, "__code__", None) and
+         value.__code__.co_varnames[:1] == ("place",) and value.__name__ not in
+         ("session_of", "listen")]
+
+
+def run_case(number, case):
+    place = Place()
+    try:
+        case(place)
+        print(f"ok {number} - {case.__name__}")
+        return True
+    except Skip as why:
+        print(f"ok {number} - {case.__name__} # SKIP {why}")
+        return True
+    except Exception:  # pylint: disable=broad-except
+        for line in traceback.format_exc().splitlines():
+            print(f"# {line}")
+        print(f"not ok {number} - {case.__name__}")
+        return False
+    finally:
+        place.remove()
+        sys.stdout.flush()
+
+
+def main():
+    cases = [c for c in CASES if len(sys.argv) < 2 or sys.argv[1] in c.__name__]
+    print(f"1..{len(cases)}")
+    results = [run_case(number, case) for number, case in enumerate(cases, 1)]
+    sys.exit(not all(results))
+
+
+if __name__ == "__main__":
+    main()
