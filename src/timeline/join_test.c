@@ -271,18 +271,17 @@ static void a_link_leads_to_what_is_no_target(void **state)
 		int64_t to_ns;        /* 0: not drawn */
 		uint64_t untimed, no_launch;
 	} rows[] = {
-		{"T", 10, 0, 0},   {"TT", 10, 0, 0},  {"TN", 20, 0, 0},
-		{"TO", 20, 0, 0},  {"NO", 20, 0, 0},  {"TNO", 30, 0, 0},
-		{"oT", 0, 2, 0},   {"nT", 0, 1, 0},   {"nTN", 30, 0, 0},
-		{"tT", 20, 1, 0},  {"t", 0, 2, 0},    {"", 0, 0, 1},
+		{"T", 10, 0, 0},   {"TT", 10, 0, 0},  {"TN", 20, 0, 0}, {"TO", 20, 0, 0},
+		{"NO", 20, 0, 0},  {"TNO", 30, 0, 0}, {"oT", 0, 2, 0},  {"nT", 0, 1, 0},
+		{"nTN", 30, 0, 0}, {"tT", 20, 1, 0},  {"t", 0, 2, 0},   {"", 0, 0, 1},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row from = {'N', 0, 1, 1, 1};
 		struct ky_item item = item_of(&from, 1);
-		const struct ky_link link = {ky_place_make(99, KYMO_KIND_LINK, 0), 5, 1, 1,
-					     1, 2};
+		const struct ky_link link = {
+			ky_place_make(99, KYMO_KIND_LINK, 0), 5, 1, 1, 1, 2};
 		int64_t found = 0;
 		struct world world;
 
@@ -294,11 +293,11 @@ static void a_link_leads_to_what_is_no_target(void **state)
 					  2};
 
 			item = item_of(&row, j + 2);
-			assert_int_equal(strchr("otn", row.role)
-						 ? ky_join_add_untimed(world.join, &item,
-								       NULL)
-						 : ky_join_add(world.join, &item, 0, NULL),
-					 KYMO_OK);
+			assert_int_equal(
+				strchr("otn", row.role)
+					? ky_join_add_untimed(world.join, &item, NULL)
+					: ky_join_add(world.join, &item, 0, NULL),
+				KYMO_OK);
 		}
 		world.ledger = (struct kymo_trace_ledger){0};
 		assert_int_equal(ky_join_run(world.join, NULL), KYMO_OK);

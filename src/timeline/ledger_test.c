@@ -144,8 +144,9 @@ static void a_begin_is_a_record_but_no_event(void **state)
 	add_span(&s, 0, 10, 20); /* of another name: that is not looked at */
 	build_record(s.build, KYMO_KIND_OPEN,
 		     (struct kymo_record){.type = s.runtime, .begin = T(30)});
-	build_record(s.build, KYMO_KIND_SPAN,
-		     (struct kymo_record){.type = s.runtime, .begin = T(50), .end = T(40)});
+	build_record(
+		s.build, KYMO_KIND_SPAN,
+		(struct kymo_record){.type = s.runtime, .begin = T(50), .end = T(40)});
 	s.build->writers[0] = (struct ky_writer_slot){.accepted = 4, .written = 4};
 	s.build->writer_count = 1;
 	sink = run(&s);

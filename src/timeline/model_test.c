@@ -90,8 +90,8 @@ static void a_lane_knows_the_row_that_it_belongs_to(void **state)
 			memory_find(&sink, KYMO_EVENT_TRACK, i);
 
 		assert_int_equal(track->track.lane, i);
-		assert_int_equal(track->base, memory_find(&sink, KYMO_EVENT_TRACK, 0)
-						      ->track.index);
+		assert_int_equal(track->base,
+				 memory_find(&sink, KYMO_EVENT_TRACK, 0)->track.index);
 	}
 	memory_free(&sink);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OPEN records: a span's begin, told early. Where the SPAN itself followed (of equal track,
- * type and begin), the OPEN is dropped and counted as a begin; else the program died or hung in it, and it is shown as an unfinished span up
- * to the end of the span around it, or of its capture.
+ * OPEN records: a span's begin, told early. Where the SPAN itself followed (of equal
+ * track, type and begin), the OPEN is dropped and counted as a begin; else the program
+ * died or hung in it, and it is shown as an unfinished span up to the end of the span
+ * around it, or of its capture.
  */
 #ifndef KYMO_TIMELINE_OPENS_H
 #define KYMO_TIMELINE_OPENS_H

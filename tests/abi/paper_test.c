@@ -12,8 +12,9 @@
 static const struct {
 	const char *file, *source;
 } adapters[] = {
-	{"opencl_layer", "opencl"}, {"cupti_buffers", "cupti"}, {"ompt_callbacks", "openmp"},
-	{"pm_sampler", "pm"},       {"pytorch_ops", "pytorch"}, {"collectives", "collectives"},
+	{"opencl_layer", "opencl"},   {"cupti_buffers", "cupti"},
+	{"ompt_callbacks", "openmp"}, {"pm_sampler", "pm"},
+	{"pytorch_ops", "pytorch"},   {"collectives", "collectives"},
 };
 
 static int32_t note(void *context, const char *path, const struct kymo_plugin *plugin)

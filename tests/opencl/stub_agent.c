@@ -206,8 +206,9 @@ static int32_t clock_number(struct kymo_source_host *host,
 
 	(void)host;
 	quote(name, sizeof(name), desc->name.data, desc->name.size);
-	snprintf(text, sizeof(text), "\"name\":\"%s\",\"kind\":%u,\"rate\":%llu,\"device\":%u",
-		 name, desc->kind, (unsigned long long)(desc->ticks_num / desc->ticks_den),
+	snprintf(text, sizeof(text),
+		 "\"name\":\"%s\",\"kind\":%u,\"rate\":%llu,\"device\":%u", name,
+		 desc->kind, (unsigned long long)(desc->ticks_num / desc->ticks_den),
 		 desc->device);
 	*out = intern("clock", text, 3);
 	return KYMO_OK;
