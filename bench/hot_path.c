@@ -48,7 +48,7 @@ static void must(int32_t status, const char *what, const struct kymo_error *erro
 /* ---- A source that does nothing but hand us the host table ---- */
 
 static int32_t create(const struct kymo_host *table, struct kymo_source_host *own,
-		      const struct kymo_numbers *numbers, void **source,
+		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
 	(void)error;

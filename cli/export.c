@@ -32,9 +32,8 @@ static const char usage[] =
 	"\n"
 	"  -o, --output FILE    .json or .json.gz\n"
 	"  -f, --force          replace FILE if it exists\n"
-	"      --compat READER  add what a reader needs beyond what was recorded, "
-	"flagged as\n"
-	"                       synthetic: tensorboard\n"
+	"      --compat READER  add what a reader needs beyond what was recorded,\n"
+	"                       flagged as synthetic: tensorboard\n"
 	"      --json           print the summary as JSON\n"
 	"  -h, --help           show this\n";
 
@@ -71,7 +70,7 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 			arguments->help = true;
 			return 0;
 		default:
-			return ky_say_usage(option, argv);
+			return ky_say_usage(KY_EXIT_USAGE, option, argv, long_options);
 		}
 	}
 }
@@ -82,24 +81,27 @@ static void print_json(const char *path, const struct kymo_summary *summary)
 	ky_say_json(stdout, path);
 	printf(", \"bytes\": %" PRIu64 ", \"processes\": %" PRIu32
 	       ", \"events\": %" PRIu64 ", \"kernels\": %" PRIu64 ", \"copies\": %" PRIu64
-	       ", \"arrows\": %" PRIu64 ", \"lost\": %" PRIu64
-	       ", \"duration_ns\": %" PRId64 "}\n",
+	       ", \"arrows\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"untimed\": %" PRIu64
+	       ", \"launches_without_result\": %" PRIu64
+	       ", \"incomplete\": %s, \"duration_ns\": %" PRId64 "}\n",
 	       summary->bytes, summary->process_count, summary->events, summary->kernels,
-	       summary->copies, summary->arrows, summary->lost, summary->duration_ns);
+	       summary->copies, summary->arrows, summary->lost, summary->untimed,
+	       summary->launches_without_result, summary->incomplete ? "true" : "false",
+	       summary->duration_ns);
 }
 
 static void print_line(const char *path, const struct kymo_summary *summary)
 {
-	char events[KY_SAY_SIZE], kernels[KY_SAY_SIZE], duration[KY_SAY_SIZE];
-	char bytes[KY_SAY_SIZE], lost[KY_SAY_SIZE];
+	char duration[KY_SAY_SIZE], bytes[KY_SAY_SIZE];
 
 	ky_say_text(stdout, path);
-	printf(": %s events", ky_say_count(events, summary->events));
+	ky_say_number(stdout, ": ", summary->events, "event", "events");
 	if (summary->kernels > 0)
-		printf(", %s kernels", ky_say_count(kernels, summary->kernels));
-	printf(", %s, %s, %s lost\n", ky_say_duration(duration, summary->duration_ns),
-	       ky_say_bytes(bytes, summary->bytes),
-	       summary->lost ? ky_say_count(lost, summary->lost) : "nothing");
+		ky_say_number(stdout, ", ", summary->kernels, "kernel", "kernels");
+	printf(", %s, %s", ky_say_duration(duration, summary->duration_ns),
+	       ky_say_bytes(bytes, summary->bytes));
+	ky_say_losses(stdout, summary, "");
+	fputc('\n', stdout);
 }
 
 int ky_cli_export(int argc, char **argv)
@@ -124,9 +126,9 @@ int ky_cli_export(int argc, char **argv)
 		return ky_say_error(
 			KY_EXIT_USAGE,
 			"export: no output; say -o FILE, as in -o trace.json.gz");
-	if (kymo_export((const char *const *)argv + optind, (size_t)(argc - optind),
-			arguments.output, &arguments.options, &summary,
-			&error) != KYMO_OK)
+	if (kymo_timeline_export((const char *const *)argv + optind,
+				 (size_t)(argc - optind), arguments.output,
+				 &arguments.options, &summary, &error) != KYMO_OK)
 		return ky_say_error(KY_EXIT_FAILED, "%s", error.message);
 	if (arguments.json)
 		print_json(arguments.output, &summary);

@@ -17,15 +17,15 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static const char usage[] = "usage: kymo info FILE [--json]\n"
-			    "\n"
-			    "Says what is in a capture (.kymo) or a Chrome trace (.json, "
-			    ".json.gz; of any tool):\n"
-			    "who was recorded, by which sources, with what losses, and "
-			    "what there is of each type.\n"
-			    "\n"
-			    "      --json  print one JSON object\n"
-			    "  -h, --help  show this\n";
+static const char usage[] =
+	"usage: kymo info FILE [--json]\n"
+	"\n"
+	"Says what is in a capture (.kymo) or a Chrome trace (.json, .json.gz; of any\n"
+	"tool): who was recorded, by which sources, with what losses, and what there\n"
+	"is of each type.\n"
+	"\n"
+	"      --json  print one JSON object\n"
+	"  -h, --help  show this\n";
 
 /* How a capture begins; no text does. */
 static const unsigned char capture_magic[8] = {0x89, 0x1a, 0x0a, 'K',
@@ -80,6 +80,24 @@ struct ky_info_category *ky_info_category(struct ky_info *info, const char *name
 	return &info->categories[number];
 }
 
+int64_t ky_info_add_ns(int64_t a_ns, int64_t b_ns)
+{
+	int64_t sum_ns;
+
+	if (__builtin_add_overflow(a_ns, b_ns, &sum_ns))
+		return b_ns < 0 ? INT64_MIN : INT64_MAX;
+	return sum_ns;
+}
+
+int64_t ky_info_between_ns(int64_t begin_ns, int64_t end_ns)
+{
+	int64_t between_ns;
+
+	if (__builtin_sub_overflow(end_ns, begin_ns, &between_ns))
+		return end_ns < begin_ns ? INT64_MIN : INT64_MAX;
+	return between_ns;
+}
+
 void ky_info_note_time(struct ky_info *info, int64_t begin_ns, int64_t end_ns)
 {
 	if (!info->has_time || begin_ns < info->first_ns)
@@ -87,6 +105,23 @@ void ky_info_note_time(struct ky_info *info, int64_t begin_ns, int64_t end_ns)
 	if (!info->has_time || end_ns > info->last_ns)
 		info->last_ns = end_ns;
 	info->has_time = true;
+}
+
+uint64_t ky_info_ledger(const struct ky_info *info, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < info->ledger_count; i++) {
+		if (strcmp(info->ledger[i].name, name) == 0)
+			return info->ledger[i].value;
+	}
+	return 0;
+}
+
+bool ky_info_is_incomplete(const struct ky_info *info)
+{
+	return ky_info_ledger(info, "cut_captures") > 0 ||
+	       ky_info_ledger(info, "bad_bytes") > 0;
 }
 
 /* ---- The command ---- */
@@ -101,13 +136,17 @@ static int read_file(struct ky_info *info)
 {
 	struct ky_input input;
 	const int number = ky_input_open(&input, info->path);
-	bool capture;
+	bool capture, is_empty;
 
 	if (number != 0)
 		return ky_say_error(KY_EXIT_FAILED, "cannot read \"%s\": %s", info->path,
 				    strerror(number));
 	capture = is_capture(&input);
+	is_empty = input.size == 0;
 	ky_input_close(&input);
+	if (is_empty)
+		return ky_say_error(KY_EXIT_FAILED,
+				    "cannot read \"%s\": the file is empty", info->path);
 	return capture ? ky_info_read_capture(info) : ky_info_read_trace(info);
 }
 
@@ -127,7 +166,7 @@ int ky_cli_info(int argc, char **argv)
 			return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
 		}
 		if (option != 'j')
-			return ky_say_usage(option, argv);
+			return ky_say_usage(KY_EXIT_USAGE, option, argv, long_options);
 		json = true;
 	}
 	if (argc - optind != 1)

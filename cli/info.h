@@ -85,8 +85,18 @@ struct ky_info_category *ky_info_category(struct ky_info *info, const char *name
 /* One more zeroed item at the end of `*list`; its address. */
 void *ky_info_append(void *list, size_t *count, size_t size);
 
+/* A file may hold any numbers: these stay at the ends of the range. */
+int64_t ky_info_add_ns(int64_t a_ns, int64_t b_ns);
+int64_t ky_info_between_ns(int64_t begin_ns, int64_t end_ns);
+
 /* Takes one span, instant or counter sample into account. */
 void ky_info_note_time(struct ky_info *info, int64_t begin_ns, int64_t end_ns);
+
+/* Of the ledger; 0 where it has no such entry. */
+uint64_t ky_info_ledger(const struct ky_info *info, const char *name);
+
+/* Whether what was recorded ends early, as far as the ledger says. */
+bool ky_info_is_incomplete(const struct ky_info *info);
 
 /* Each reads the file into `info`; 0, or KY_EXIT_FAILED with an error said. */
 int ky_info_read_trace(struct ky_info *info);

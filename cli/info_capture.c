@@ -121,7 +121,9 @@ static void count(struct ky_info *info, const struct kymo_trace_event *event)
 	if (event->kind == KYMO_EVENT_SPAN) {
 		info->spans++;
 		category->spans++;
-		category->busy_ns += event->end_ns - event->begin_ns;
+		category->busy_ns = ky_info_add_ns(
+			category->busy_ns,
+			ky_info_between_ns(event->begin_ns, event->end_ns));
 	} else if (event->kind == KYMO_EVENT_INSTANT) {
 		info->instants++;
 		category->instants++;
@@ -184,8 +186,17 @@ static void copy_ledger(struct ky_info *info, const struct kymo_trace_ledger *le
 	ADD(copies);
 	ADD(cold_chunks);
 	ADD(quarantined_chunks);
+	/* As in a trace: only where there are any. */
 	if (ledger->begins > 0)
 		ADD(begins);
+	if (ledger->cut_captures > 0)
+		ADD(cut_captures);
+	if (ledger->bad_bytes > 0)
+		ADD(bad_bytes);
+	if (ledger->launches_without_result > 0)
+		ADD(launches_without_result);
+	if (ledger->invalid > 0)
+		ADD(invalid);
 }
 
 static const char *state_name(uint32_t state)
@@ -269,7 +280,7 @@ int ky_info_read_capture(struct ky_info *info)
 	info->is_ours = true;
 	if (stat(info->path, &found) == 0)
 		info->file_bytes = info->bytes = (uint64_t)found.st_size;
-	if (kymo_export_to(&info->path, 1, &ops, info, NULL, &error) != KYMO_OK)
+	if (kymo_timeline_export_to(&info->path, 1, &ops, info, NULL, &error) != KYMO_OK)
 		return ky_say_error(KY_EXIT_FAILED, "%s", error.message);
 	return 0;
 }

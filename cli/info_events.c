@@ -168,7 +168,9 @@ static void take_event(struct ky_trace *trace, struct event *event)
 	category = ky_info_category(info, event->category, strlen(event->category));
 	switch (event->phase) {
 	case 'X':
-		category->busy_ns += event->has_duration ? event->duration_ns : 0;
+		if (event->has_duration)
+			category->busy_ns =
+				ky_info_add_ns(category->busy_ns, event->duration_ns);
 		/* fall through */
 	case 'B':
 	case 'b':

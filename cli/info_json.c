@@ -182,6 +182,10 @@ void ky_info_print_json(const struct ky_info *info)
 	add_number(&members, "counters", info->counters);
 	add_number(&members, "arrows", info->arrows);
 	add_number(&members, "others", info->others);
+	if (info->ledger_count > 0) {
+		begin_member(&members, "incomplete");
+		fputs(ky_info_is_incomplete(info) ? "true" : "false", stdout);
+	}
 	if (info->has_time) {
 		add_signed(&members, "first_ns", info->first_ns);
 		add_signed(&members, "last_ns", info->last_ns);

@@ -131,7 +131,8 @@ static void print_summary(const struct ky_info *info)
 		    !__builtin_add_overflow(info->base_ns, info->first_ns, &epoch))
 			printf("  begin     %s\n", ky_say_time(text, epoch));
 		printf("  duration  %s\n",
-		       ky_say_duration(text, info->last_ns - info->first_ns));
+		       ky_say_duration(
+			       text, ky_info_between_ns(info->first_ns, info->last_ns)));
 	}
 }
 
@@ -148,28 +149,30 @@ static uint64_t sum_of(const struct ky_info *info, const char *category, bool sp
 
 static void print_count(const char *name, uint64_t count)
 {
-	char text[KY_SAY_SIZE];
+	char many[KY_SAY_SIZE];
 
+	snprintf(many, sizeof(many), "%ss", name);
 	if (count > 0)
-		printf(", %s %s%s", ky_say_count(text, count), name,
-		       count == 1 ? "" : "s");
+		ky_say_number(stdout, ", ", count, name, many);
 }
 
 static void print_counts(const struct ky_info *info)
 {
-	char text[KY_SAY_SIZE];
+	const uint64_t kernels = sum_of(info, "kernel", true);
+	const uint64_t copies = sum_of(info, "gpu_memcpy", true);
 
-	printf("  events    %s spans", ky_say_count(text, info->spans));
+	ky_say_number(stdout, "  events    ", info->spans, "span", "spans");
 	print_count("instant", info->instants);
 	print_count("counter sample", info->counters);
 	print_count("arrow", info->arrows);
 	print_count("other", info->others);
-	if (sum_of(info, "kernel", true) + sum_of(info, "gpu_memcpy", true) > 0) {
-		printf("; %s kernels", ky_say_count(text, sum_of(info, "kernel", true)));
-		printf(", %s copies",
-		       ky_say_count(text, sum_of(info, "gpu_memcpy", true)));
+	if (kernels + copies > 0) {
+		ky_say_number(stdout, "; ", kernels, "kernel", "kernels");
+		ky_say_number(stdout, ", ", copies, "copy", "copies");
 	}
 	fputc('\n', stdout);
+	if (ky_info_is_incomplete(info))
+		puts("  note      " KY_SAY_INCOMPLETE);
 }
 
 static void print_processes(const struct ky_info *info)
@@ -212,8 +215,9 @@ static void print_sources(const struct ky_info *info)
 		char events[KY_SAY_SIZE], lost[KY_SAY_SIZE], count[KY_SAY_SIZE],
 			why[1024];
 
-		snprintf(events, sizeof(events), "%s events",
-			 ky_say_count(count, source->events));
+		snprintf(events, sizeof(events), "%s %s",
+			 ky_say_count(count, source->events),
+			 source->events == 1 ? "event" : "events");
 		snprintf(lost, sizeof(lost), "%s lost",
 			 ky_say_count(count, source->lost));
 		snprintf(why, sizeof(why), "%s%s%s", source->reason ? source->reason : "",
@@ -337,8 +341,9 @@ static void print_clocks(const struct ky_info *info)
 		const struct ky_info_clock *clock = &info->clocks[i];
 		char anchors[KY_SAY_SIZE], error[KY_SAY_SIZE], text[KY_SAY_SIZE];
 
-		snprintf(anchors, sizeof(anchors), "%s anchors",
-			 ky_say_count(text, clock->anchors));
+		snprintf(anchors, sizeof(anchors), "%s %s",
+			 ky_say_count(text, clock->anchors),
+			 clock->anchors == 1 ? "anchor" : "anchors");
 		snprintf(error, sizeof(error), "within %s",
 			 ky_say_duration(text, clock->uncertainty_ns > INT64_MAX
 						       ? INT64_MAX

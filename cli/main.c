@@ -7,6 +7,7 @@
 #include <kymo/base.h>
 
 #include "commands.h"
+#include "nearest.h"
 #include "say.h"
 
 static int run_help(int argc, char **argv);
@@ -29,35 +30,6 @@ static const struct command {
 
 /* ---- Finding a command ---- */
 
-/* Levenshtein's distance, of words short enough. */
-static size_t distance(const char *a, const char *b)
-{
-	enum { MAX = 32 };
-	const size_t a_size = strlen(a), b_size = strlen(b);
-	size_t row[MAX + 1], i, j;
-
-	if (a_size > MAX || b_size > MAX)
-		return MAX;
-	for (j = 0; j <= b_size; j++)
-		row[j] = j;
-	for (i = 1; i <= a_size; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (j = 1; j <= b_size; j++) {
-			size_t best = corner + (a[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[b_size];
-}
-
 static const struct command *find_command(const char *name)
 {
 	size_t i;
@@ -71,18 +43,15 @@ static const struct command *find_command(const char *name)
 
 static int refuse_command(const char *name)
 {
-	const struct command *nearest = &commands[0];
+	struct ky_nearest nearest = {.word = name, .size = strlen(name)};
 	size_t i;
 
-	for (i = 1; i < COMMAND_COUNT; i++) {
-		if (distance(name, commands[i].name) < distance(name, nearest->name))
-			nearest = &commands[i];
-	}
-	/* A third of the word may be wrong, one letter in any case. */
-	if (distance(name, nearest->name) <= 1 + strlen(nearest->name) / 3)
+	for (i = 0; i < COMMAND_COUNT; i++)
+		ky_nearest_offer(&nearest, commands[i].name);
+	if (ky_nearest_found(&nearest))
 		return ky_say_error(KY_EXIT_USAGE,
 				    "no command \"%s\"; did you mean \"kymo %s\"?", name,
-				    nearest->name);
+				    ky_nearest_found(&nearest));
 	return ky_say_error(KY_EXIT_USAGE, "no command \"%s\"; kymo help lists them",
 			    name);
 }
@@ -123,7 +92,7 @@ static int run_help(int argc, char **argv)
 	static char help[] = "--help";
 	const struct command *command;
 
-	if (argc < 2) {
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		print_usage(stdout);
 		return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
 	}

@@ -56,43 +56,39 @@ static const char usage[] =
 	"\n"
 	"Runs PROGRAM, records it and its children, and writes one trace.\n"
 	"\n"
-	"  -t, --trace SOURCES    record these, by name or absolute path of their "
-	"plug-in,\n"
-	"                         separated by commas; default: all that are installed\n"
-	"  -o, --output FILE      .json, .json.gz or .kymo; %p is the pid of PROGRAM, %h "
-	"the\n"
-	"                         host, %t the start time, %q{NAME} from the "
-	"environment;\n"
-	"                         default: kymo-PROGRAM-%p.json.gz\n"
+	"  -t, --trace LIST       sources to record, separated by commas, each as\n"
+	"                         NAME[:OPTION=VALUE], NAME also being the absolute\n"
+	"                         path of a plug-in; \"app\" is the program's own\n"
+	"                         marks, which are recorded in any case; default:\n"
+	"                         all that are installed, but those that must be\n"
+	"                         named, as \"fake\", which is for tests\n"
+	"  -o, --output FILE      .json, .json.gz or .kymo; %p is the pid of PROGRAM,\n"
+	"                         %h the host, %t the start time, %q{NAME} from the\n"
+	"                         environment; default: kymo-PROGRAM-%p.json.gz\n"
 	"  -f, --force            replace FILE if it exists\n"
-	"      --require SOURCES  fail (125) if one of these has not recorded\n"
-	"      --buffer SIZE      memory for each process, 10MiB and more; default: "
-	"64MiB\n"
+	"      --require LIST     fail (125) if one of these NAMEs has not recorded\n"
+	"      --buffer SIZE      memory for each process, 10MiB or more; default:\n"
+	"                         64MiB\n"
 	"      --overflow stream|drop|overwrite\n"
-	"                         what becomes of new records when that is full: a file "
-	"beside\n"
-	"                         FILE takes them all the time (default), they are "
-	"dropped, "
-	"or\n"
-	"                         the oldest are overwritten\n"
-	"      --limit SIZE       stream no more once that file has SIZE; default: half "
-	"of "
-	"the\n"
-	"                         free space\n"
-	"      --no-follow-fork   leave out children that are forked and run no other "
-	"program\n"
-	"      --wait all|primary wait for every recorded process (default), or PROGRAM "
-	"only\n"
-	"      --compat NAME      write what a certain reader needs beyond the format\n"
+	"                         what becomes of new records when that is full: a\n"
+	"                         file beside FILE takes them all the time (default),\n"
+	"                         they are dropped, or the oldest are overwritten\n"
+	"      --limit SIZE       stream no more once that file has SIZE; default:\n"
+	"                         half of the free space\n"
+	"      --no-follow-fork   leave out children that are forked and run no other\n"
+	"                         program\n"
+	"      --wait all|primary wait for every recorded process (default), or for\n"
+	"                         PROGRAM only\n"
+	"      --compat READER    add what a reader needs beyond what was recorded,\n"
+	"                         flagged as synthetic: tensorboard\n"
 	"      --strict           fail (125) if anything was lost\n"
 	"  -h, --help             show this\n"
 	"\n"
-	"The exit status is that of PROGRAM (128+n if signal n killed it), 127 if it was "
-	"not\n"
-	"found, 126 if it could not be run, 125 if recording it failed.\n";
+	"The exit status is that of PROGRAM (128+n if signal n killed it), 127 if it\n"
+	"was not found, 126 if it could not be run, 125 if recording it failed.\n";
 
 struct arguments {
-	struct kymo_record_options options;
+	struct kymo_recorder_options options;
 	char **sources, **require; /* as options has them, but ours */
 	int is_strict;
 };
@@ -106,7 +102,19 @@ static void free_list(char **list)
 	free(list);
 }
 
-/* Adds the parts of "a,b" to a list that ends with NULL; NULL when that failed. */
+/* Without the blanks around it. */
+static char *copy_part(const char *text, size_t size)
+{
+	while (size > 0 && isspace((unsigned char)*text)) {
+		text++;
+		size--;
+	}
+	while (size > 0 && isspace((unsigned char)text[size - 1]))
+		size--;
+	return strndup(text, size);
+}
+
+/* Adds the parts of "a, b" to a list that ends with NULL; NULL when that failed. */
 static char **add_parts(char **list, const char *text)
 {
 	size_t count = 0;
@@ -120,9 +128,13 @@ static char **add_parts(char **list, const char *text)
 		if (!grown)
 			goto fail;
 		list = grown;
-		list[count] = size > 0 ? strndup(text, size) : NULL;
-		if (size > 0 && !list[count++])
+		list[count] = copy_part(text, size);
+		if (!list[count])
 			goto fail;
+		if (list[count][0])
+			count++;
+		else
+			free(list[count]);
 		list[count] = NULL;
 		text += size + (text[size] == ',');
 	}
@@ -193,20 +205,9 @@ static int read_wait(const char *text, uint32_t *out)
 	return 0;
 }
 
-/* A letter stands in optopt; a long option is the word that was read last. */
-static int refuse_option(int option, const char *word)
-{
-	const char letter[] = {'-', (char)optopt, '\0'};
-	const char *name = optopt > 0 && optopt < 128 ? letter : word;
-
-	return fail(option == ':' ? "record: %s wants a value; see kymo record --help"
-				  : "record: unknown option %s; see kymo record --help",
-		    name);
-}
-
 static int read_option(struct arguments *arguments, int option, char **argv)
 {
-	struct kymo_record_options *options = &arguments->options;
+	struct kymo_recorder_options *options = &arguments->options;
 
 	switch (option) {
 	case 't':
@@ -243,7 +244,7 @@ static int read_option(struct arguments *arguments, int option, char **argv)
 	case OPTION_TYPES:
 		return fail("record: --types is not in this version");
 	default:
-		return refuse_option(option, argv[optind - 1]);
+		return ky_say_usage(EXIT_OWN_FAILURE, option, argv, long_options);
 	}
 }
 
@@ -275,44 +276,30 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments,
 
 /* ---- What is said in the end ---- */
 
-/* ", 1 kernel", ", 2,000 kernels" */
-static void say_count(const char *before, uint64_t count, const char *noun)
+/* Notes in front of the last line: why there is less than was hoped for. */
+static void say_missing(const struct kymo_recorder_result *result,
+			const struct kymo_summary *summary, int is_by_name)
 {
-	char text[KY_SAY_SIZE];
-
-	fprintf(stderr, "%s%s %s%s", before, ky_say_count(text, count), noun,
-		count == 1 ? "" : "s");
-}
-
-/* Why there may be less in the trace than was hoped for. */
-static void say_missing(const struct kymo_record_result *result, int is_by_name)
-{
-	const struct kymo_summary *summary = &result->summary;
-	int is_idle = summary->kernels == 0 && summary->copies == 0;
-
 	if (result->failed[0])
-		fail("not recorded: %s", result->failed);
-	if (result->absent[0] && (is_idle || is_by_name))
-		fail("no accelerator activity of %s: never loaded by the program",
-		     result->absent);
-	else if (summary->events == 0 && !result->failed[0])
-		fail("nothing was recorded: the program made no mark and loaded no "
-		     "source");
+		ky_say_error(0, "not recorded: %s", result->failed);
+	if (is_by_name && result->absent[0])
+		ky_say_error(0, "%s: never loaded by the program", result->absent);
+	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0])
+		return;
+	else if (result->absent[0])
+		ky_say_error(0,
+			     "nothing was recorded: the program made no mark and never "
+			     "loaded %s",
+			     result->absent);
+	else
+		ky_say_error(0, "nothing was recorded: the program made no mark, and no "
+				"source had anything to tell");
 }
 
-static void say_losses(const struct kymo_record_result *result)
+static void say_refused(const struct kymo_recorder_result *result)
 {
 	char text[KY_SAY_SIZE];
 
-	if (result->summary.lost == 0)
-		fputs(", nothing lost", stderr);
-	else
-		fprintf(stderr, ", lost %s", ky_say_count(text, result->summary.lost));
-	/* Names may be lost where no event is. */
-	if (result->losses[0])
-		fprintf(stderr, " (%s)", result->losses);
-	if (result->stopped[0])
-		fprintf(stderr, "; %s", result->stopped);
 	if (result->refused_count > 0)
 		fprintf(stderr, "; %s", result->refused);
 	if (result->refused_count > 1)
@@ -320,25 +307,28 @@ static void say_losses(const struct kymo_record_result *result)
 			ky_say_count(text, result->refused_count - 1));
 }
 
-static void say_result(const struct kymo_record_result *result)
+static void say_result(const struct kymo_recorder_result *result,
+		       const struct kymo_summary *summary)
 {
-	const struct kymo_summary *summary = &result->summary;
 	char text[KY_SAY_SIZE];
 
 	fputs("kymo: ", stderr);
 	ky_say_text(stderr, result->output);
-	say_count(": ", summary->events, "event");
+	ky_say_number(stderr, ": ", summary->events, "event", "events");
 	if (summary->kernels > 0)
-		say_count(", ", summary->kernels, "kernel");
+		ky_say_number(stderr, ", ", summary->kernels, "kernel", "kernels");
 	if (summary->process_count > 1)
 		fprintf(stderr, " in %s processes",
 			ky_say_count(text, summary->process_count));
 	fprintf(stderr, ", %s", ky_say_duration(text, summary->duration_ns));
-	say_losses(result);
+	ky_say_losses(stderr, summary, result->losses);
+	if (result->stopped[0])
+		fprintf(stderr, "; %s", result->stopped);
+	say_refused(result);
 	fputc('\n', stderr);
 }
 
-static int say_failure(const struct kymo_record_result *result,
+static int say_failure(const struct kymo_recorder_result *result,
 		       const struct kymo_error *error)
 {
 	if (result->capture[0])
@@ -360,18 +350,24 @@ static void say_notice(void *context, const char *text)
 
 static int record(const struct arguments *arguments)
 {
-	struct kymo_record_result result = {.struct_size = sizeof(result)};
+	struct kymo_recorder_result result = {
+		.struct_size = sizeof(result),
+		.exit_status = EXIT_OWN_FAILURE, /* stays where options are refused */
+	};
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
 	struct kymo_error error = {0};
-	int32_t status = kymo_record_run(&arguments->options, &result, &error);
-	int is_written = result.was_started && result.summary.bytes > 0;
+	int32_t status =
+		kymo_recorder_run(&arguments->options, &result, &summary, &error);
+	int is_written = result.was_started && summary.bytes > 0;
 
 	if (is_written) {
-		say_missing(&result, arguments->options.sources != NULL);
-		say_result(&result);
+		say_missing(&result, &summary, arguments->options.sources != NULL);
+		say_result(&result, &summary);
 	}
 	if (status)
 		return say_failure(&result, &error);
-	if (arguments->is_strict && (result.summary.lost > 0 || result.refused_count > 0))
+	if (arguments->is_strict &&
+	    (summary.lost > 0 || result.refused_count > 0 || summary.incomplete))
 		return EXIT_OWN_FAILURE;
 	return result.exit_status;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "nearest.h"
+
 /* ---- Numbers ---- */
 
 const char *ky_say_count(char out[KY_SAY_SIZE], uint64_t count)
@@ -68,6 +70,35 @@ const char *ky_say_time(char out[KY_SAY_SIZE], int64_t epoch_ns)
 	    strftime(out, KY_SAY_SIZE, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
 		snprintf(out, KY_SAY_SIZE, "unknown time");
 	return out;
+}
+
+void ky_say_number(FILE *out, const char *before, uint64_t count, const char *one,
+		   const char *many)
+{
+	char text[KY_SAY_SIZE];
+
+	fprintf(out, "%s%s %s", before, ky_say_count(text, count),
+		count == 1 ? one : many);
+}
+
+void ky_say_losses(FILE *out, const struct kymo_summary *summary, const char *reasons)
+{
+	char text[KY_SAY_SIZE];
+
+	if (summary->untimed > 0)
+		fprintf(out, ", %s untimed", ky_say_count(text, summary->untimed));
+	if (summary->launches_without_result > 0)
+		ky_say_number(out, ", ", summary->launches_without_result,
+			      "launch without a result", "launches without a result");
+	if (summary->lost > 0)
+		fprintf(out, ", lost %s", ky_say_count(text, summary->lost));
+	else if (!summary->incomplete)
+		fputs(", nothing lost", out);
+	/* Names may be lost where no event is. */
+	if (reasons[0])
+		fprintf(out, " (%s)", reasons);
+	if (summary->incomplete)
+		fputs("; " KY_SAY_INCOMPLETE, out);
 }
 
 /* ---- Texts ---- */
@@ -150,18 +181,34 @@ int ky_say_error(int status, const char *format, ...)
 	return status;
 }
 
-int ky_say_usage(int option, char **argv)
+static const char *nearest_option(const char *word, const struct option *options)
+{
+	struct ky_nearest nearest = {.word = word + 2, .size = strcspn(word + 2, "=")};
+
+	for (; options->name; options++)
+		ky_nearest_offer(&nearest, options->name);
+	return ky_nearest_found(&nearest);
+}
+
+int ky_say_usage(int status, int option, char **argv, const struct option *options)
 {
 	const char letter[] = {'-', (char)optopt, '\0'};
 	const char *word = argv[optind - 1]; /* the one that was just read */
+	const bool is_long = strncmp(word, "--", 2) == 0;
+	const char *meant = is_long ? nearest_option(word, options) : NULL;
 
 	if (option == ':')
-		return ky_say_error(KY_EXIT_USAGE,
-				    "%s: %s wants a value; see kymo %s --help", argv[0],
-				    word, argv[0]);
+		return ky_say_error(status, "%s: %s wants a value; see kymo %s --help",
+				    argv[0], word, argv[0]);
+	if (is_long && optopt != 0)
+		return ky_say_error(status, "%s: %.*s takes no value; see kymo %s --help",
+				    argv[0], (int)strcspn(word, "="), word, argv[0]);
+	if (meant)
+		return ky_say_error(status, "%s: unknown option %s; did you mean --%s?",
+				    argv[0], word, meant);
 	/* Of letters in one word only getopt knows which it was. */
-	return ky_say_error(KY_EXIT_USAGE, "%s: unknown option %s; see kymo %s --help",
-			    argv[0], optopt > 0 && optopt < 128 ? letter : word, argv[0]);
+	return ky_say_error(status, "%s: unknown option %s; see kymo %s --help", argv[0],
+			    is_long ? word : letter, argv[0]);
 }
 
 bool ky_say_end(FILE *out)

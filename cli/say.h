@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <kymo/session.h>
+
+struct option;
+
 #define KY_EXIT_FAILED 1 /* the request failed */
 #define KY_EXIT_USAGE  2
 
@@ -20,14 +24,28 @@ int ky_say_error(int status, const char *format, ...)
 
 /*
  * What getopt_long (with opterr 0 and a leading ':') has just found wrong: one line;
- * KY_EXIT_USAGE. argv[0] is the command's name.
+ * returns `status`. argv[0] is the command's name.
  */
-int ky_say_usage(int option, char **argv);
+int ky_say_usage(int status, int option, char **argv, const struct option *options);
 
 /* Each fills `out` and returns it: "12,345"; "1.20 ms"; "3.4 MB". */
 const char *ky_say_count(char out[KY_SAY_SIZE], uint64_t count);
 const char *ky_say_duration(char out[KY_SAY_SIZE], int64_t ns);
 const char *ky_say_bytes(char out[KY_SAY_SIZE], uint64_t bytes);
+
+/* "1 event", "12,345 events", with something in front. */
+void ky_say_number(FILE *out, const char *before, uint64_t count, const char *one,
+		   const char *many);
+
+/*
+ * The end of a command's last line: what is not drawn, what was lost (`reasons`: "" or
+ * why) and whether the capture ends early. ", nothing lost" where all is well.
+ */
+void ky_say_losses(FILE *out, const struct kymo_summary *summary, const char *reasons);
+
+#define KY_SAY_INCOMPLETE                                             \
+	"the capture ends early (recorder killed or file cut): what " \
+	"follows is missing"
 
 /* "2026-11-29 20:15:01 UTC" of ns since the epoch. */
 const char *ky_say_time(char out[KY_SAY_SIZE], int64_t epoch_ns);

@@ -65,9 +65,9 @@ HEADER_NAMES = (
     "session capture pid parent_pid start_time attach_ticks attach_monotonic_ns "
     "attach_realtime_ns state command command_sequence writer_count lease_sequence "
     "dictionary_tail anchor_tail chunks_freed names_not_kept cold_chunks quarantined_chunks "
-    "filtered_unowned lost_full_unowned lost_nested_unowned stream_stopped stream_stopped_ns "
-    "host boot_id library_version exe command_line").split()
-CAPTURE_HEADER = struct.Struct("<IHHII9QIIIII4xII6QqqIIII10QI4xq64s40s24s1024s2048s")
+    "filtered_unowned lost_full_unowned lost_nested_unowned stream_stopped_ns stream_stopped "
+    "command_line_size host boot_id library_version exe command_line").split()
+CAPTURE_HEADER = struct.Struct("<IHHII9QIIIII4xII6QqqIIII10QqII64s40s24s1024s2048s")
 
 # Kind of entry: its name, and its members; a member is (name, what its number is of, or None).
 ENTRIES = {
@@ -348,10 +348,11 @@ class Capture:
         header = dict(zip(HEADER_NAMES, CAPTURE_HEADER.unpack_from(payload)))
         if header["magic"] != CAPTURE_MAGIC:
             return "no capture header"
-        check_major("a capture of format", header["format_major"], header["format_minor"])
+        if header["format_major"] != MAJOR:
+            return f"a capture of format {header['format_major']}; this reads {MAJOR}.x"
         for name in ("host", "boot_id", "library_version", "exe"):
             header[name] = header[name][:-1].split(b"\0")[0]
-        header["command_line"] = header["command_line"][:-1].rstrip(b"\0")
+        header["command_line"] = header["command_line"][:header["command_line_size"]]
         self.header = header
         return None
 

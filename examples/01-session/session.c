@@ -51,7 +51,7 @@ static int record(struct kymo_session *session, const char *path,
 	for (uint64_t number = 1; number <= 3; number++)
 		step(number, number_key, bytes_key);
 	if (kymo_session_stop(session, error) != KYMO_OK ||
-	    kymo_session_save(session, path, 0, &summary, error) != KYMO_OK)
+	    kymo_session_save(session, path, NULL, &summary, error) != KYMO_OK)
 		return 1;
 	printf("%s: %llu events in %.1f ms\n", path, (unsigned long long)summary.events,
 	       (double)summary.duration_ns / 1e6);

@@ -13,7 +13,11 @@ KYMO_BEGIN_DECLS
 #define KYMO_WAIT_ALL     0u /* until every process that attached has ended */
 #define KYMO_WAIT_PRIMARY 1u /* until the started program has ended */
 
-struct kymo_record_options {
+/*
+ * Zero a member to have its default; set struct_size. Members that this library does not
+ * know must be zero, else KYMO_ERROR_UNSUPPORTED.
+ */
+struct kymo_recorder_options {
 	uint32_t struct_size;
 	uint32_t wait;           /* KYMO_WAIT_* */
 	uint32_t overwrite;      /* 1: an existing output is replaced */
@@ -46,8 +50,11 @@ struct kymo_record_options {
 	/* End of ABI 1.0 */
 };
 
-/* Set struct_size; the rest is filled. Texts are for people, "" if there is nothing. */
-struct kymo_record_result {
+/*
+ * Set struct_size; as much of the rest as that has room for is filled. Texts are for
+ * people, "" if there is nothing.
+ */
+struct kymo_recorder_result {
 	uint32_t struct_size;
 	int32_t exit_status; /* as a shell would give it: 126, 127, 128+n included */
 	char output[4096];   /* the file, whether it was written or not */
@@ -58,8 +65,7 @@ struct kymo_record_result {
 	char refused[400];   /* the first process that could not attach, and why */
 	char stopped[128];   /* why streaming ended before the program did */
 	uint32_t refused_count;
-	uint32_t was_started;        /* 1: the program ran */
-	struct kymo_summary summary; /* last, since it may grow */
+	uint32_t was_started; /* 1: the program ran */
 
 	/* End of ABI 1.0 */
 };
@@ -72,11 +78,13 @@ struct kymo_record_result {
  *
  * KYMO_OK when the output is complete, whatever the program's own status and whatever was
  * lost. If the program could not be run: its error, with exit_status 126 or 127. Errors
- * after was_started leave exit_status at the program's own.
+ * after was_started leave exit_status at the program's own. summary may be NULL; all of
+ * it is 0 if nothing was written.
  */
-KYMO_API int32_t kymo_record_run(const struct kymo_record_options *options,
-				 struct kymo_record_result *result,
-				 struct kymo_error *error);
+KYMO_API int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
+				   struct kymo_recorder_result *result,
+				   struct kymo_summary *summary,
+				   struct kymo_error *error);
 
 /*
  * Visits plug-ins with sources until `visit` returns an error: those given by absolute

@@ -42,13 +42,17 @@ static inline int32_t kymo_inject(const struct kymo_plugin *plugin,
 		if (agent)
 			symbol = dlsym(agent, KYMO_AGENT_ATTACH);
 		if (!symbol) {
-			const char *why = path ? dlerror() : NULL;
+			const char *why = "KYMO_AGENT is not set";
 
+			if (path && path[0] != '/')
+				why = "KYMO_AGENT is not an absolute path";
+			else if (path)
+				why = dlerror();
 			if (error) {
 				error->status = KYMO_ERROR_NOT_FOUND;
 				snprintf(error->message, sizeof(error->message),
 					 "no Kymo agent in this process: %s",
-					 why ? why : "KYMO_AGENT is not set");
+					 why ? why : path);
 			}
 			return KYMO_ERROR_NOT_FOUND;
 		}

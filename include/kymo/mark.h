@@ -9,8 +9,14 @@
  *
  * Nothing has to be set up: under `kymo record` the first mark attaches, and a mark costs
  * one load while nothing is recorded. Every function may be called from any thread, in a
- * forked child and between sessions; those of the hot path (begin, end, instant) from a
- * signal handler too. errno is kept.
+ * forked child and between sessions. errno is kept.
+ *
+ * In a signal handler: begin, end, end2, end_values, instant and open, with names and
+ * keys that were interned before, whatever the handler has interrupted. Where that is
+ * this library itself, on the same thread, a mark may be lost, and is counted as nested.
+ * Two first times belong outside of handlers: that of a process (and of a forked child),
+ * which attaches and starts sources, and that of a thread in a program with more than 31
+ * keys of pthread_key_create, for which the C library takes memory.
  */
 #ifndef KYMO_MARK_H
 #define KYMO_MARK_H
@@ -24,10 +30,12 @@ KYMO_BEGIN_DECLS
  * The object fills whole pages, which the kernel wipes in forked children. Its size is
  * part of the ABI, since programs may hold the only copy of it.
  */
-#if defined(__aarch64__)
-#define KYMO_GATE_SIZE 65536
-#else
+#if defined(__x86_64__)
 #define KYMO_GATE_SIZE 4096
+#elif defined(__aarch64__)
+#define KYMO_GATE_SIZE 65536 /* the largest page that such a system may have */
+#else
+#error "Kymo does not know how large a page is here"
 #endif
 KYMO_API extern uint32_t kymo_gate[KYMO_GATE_SIZE / 4];
 
@@ -89,7 +97,11 @@ static inline void kymo_mark_end2(uint64_t begin, uint32_t name, uint16_t key0,
 		kymo_mark_record2(begin, name, key0, value0, key1, value1);
 }
 
-/* The same with any number of values; arrays are copied. 0 to 1500 values. */
+/*
+ * The same with any number of values, up to 1500; arrays are copied. KYMO_OK also for a
+ * `begin` of 0. KYMO_ERROR_NO_MEMORY: a loss was counted. KYMO_ERROR_STATE: the recording
+ * has ended since `begin`.
+ */
 KYMO_API int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 				      const struct kymo_value *values, size_t count);
 
@@ -105,7 +117,11 @@ static inline void kymo_mark_instant(uint32_t name)
  * Records that a span has begun, so that it is shown as unfinished if the program dies
  * or hangs in it: for steps and other long work. kymo_mark_end completes it.
  */
-KYMO_API uint64_t kymo_mark_open(uint32_t name);
+KYMO_API uint64_t kymo_mark_record_open(uint32_t name);
+static inline uint64_t kymo_mark_open(uint32_t name)
+{
+	return kymo_mark_is_off() ? 0 : kymo_mark_record_open(name);
+}
 
 KYMO_END_DECLS
 

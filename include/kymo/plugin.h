@@ -9,7 +9,7 @@
  *
  * Life of a source, each call one at a time per instance and with no host lock held:
  *
- *     create -> prepare -> start -> (pause)* -> stop -> flush -> prepare ... destroy
+ *     create -> prepare -> start -> (set_paused)* -> stop -> flush -> prepare ... destroy
  *
  * The host numbers what the tables declare and hands the numbers to create; what turns up
  * later (devices, tracks, strings, attribute sets, further types) the source registers
@@ -23,8 +23,9 @@
  * signal handler; they never block, allocate or change errno. The slow ones may be made
  * from any thread; they may take a lock and never call back into the source.
  *
- * All structs here start with struct_size and grow only at the end; they hold no bool,
- * enum, long or implicit padding. What a function returns is an enum kymo_status.
+ * All structs here but the frozen ones (kymo_clock_pair, kymo_value) start with
+ * struct_size and grow only at the end; none holds a bool, enum, long or implicit
+ * padding. What a function returns is an enum kymo_status.
  */
 #ifndef KYMO_PLUGIN_H
 #define KYMO_PLUGIN_H
@@ -112,7 +113,9 @@ struct kymo_option_desc {
 struct kymo_injection_desc {
 	uint32_t struct_size;
 	uint32_t how; /* KYMO_INJECT_* */
-	const char *variable, *separator, *value;
+	const char *variable;
+	const char *separator; /* of the parts of a list; NULL or "": ":" */
+	const char *value;
 };
 
 #define KYMO_STATE_ABSENT    0u /* never loaded, or no such runtime or device */
@@ -131,7 +134,7 @@ struct kymo_probe {
 };
 
 /* A session as a source sees it. */
-struct kymo_prepare {
+struct kymo_source_session {
 	uint32_t struct_size;
 	uint32_t epoch;        /* names this session, see buffer_epoch and stopped */
 	const uint16_t *types; /* wanted; never NULL; borrowed until prepare returns */
@@ -141,15 +144,18 @@ struct kymo_prepare {
 };
 
 /*
- * Two readings of one moment, as a bound: the device's clock said `device` somewhere
- * between the host ticks `host_lo` and `host_hi`.
+ * Frozen. Two readings of one moment, as a bound: the device's clock said `device`
+ * somewhere between the host ticks `host_lo` and `host_hi`.
  */
 struct kymo_clock_pair {
 	uint64_t device, host_lo, host_hi;
 };
+KYMO_STATIC_ASSERT(sizeof(struct kymo_clock_pair) == 24);
+KYMO_STATIC_ASSERT(offsetof(struct kymo_clock_pair, host_lo) == 8);
+KYMO_STATIC_ASSERT(offsetof(struct kymo_clock_pair, host_hi) == 16);
 
 /* The numbers of what the source's tables declare, in the order of the tables. */
-struct kymo_numbers {
+struct kymo_source_numbers {
 	uint32_t struct_size;
 	uint32_t reserved0;
 	const uint16_t *types, *keys, *domains, *link_kinds; /* valid for ever */
@@ -177,18 +183,22 @@ struct kymo_source_ops {
 	 * in, under its own lock: they must not call the vendor's interface there.
 	 */
 	int32_t (*create)(const struct kymo_host *host, struct kymo_source_host *self,
-			  const struct kymo_numbers *numbers, void **source,
+			  const struct kymo_source_numbers *numbers, void **source,
 			  struct kymo_error *error);
 	/* Not called while the process runs: a source lives as long as its process. */
 	void (*destroy)(void *source);
 
 	/* Claim what is needed, with nothing recorded yet. Errors leave the source out.
 	 */
-	int32_t (*prepare)(void *source, const struct kymo_prepare *session,
+	int32_t (*prepare)(void *source, const struct kymo_source_session *session,
 			   struct kymo_error *error);
 	int32_t (*start)(void *source, struct kymo_error *error);
-	/* The gate stays as it is, for the others: test a flag of your own as well. */
-	int32_t (*pause)(void *source, uint32_t paused);
+	/*
+	 * Rest (1) or go on (0), which need not take turns. The gate stays as it is, for
+	 * the others: test a flag of your own as well. A source that cannot rest goes on,
+	 * and what it emits is counted as filtered.
+	 */
+	void (*set_paused)(void *source, uint32_t paused);
 
 	/*
 	 * End the recording and emit what is ready. KYMO_AGAIN: more is on its way and
@@ -207,8 +217,8 @@ struct kymo_source_ops {
 	 * be linked to. Unlike all others these come from any thread, several at once, at
 	 * any time between start and stop; a pop may come without its push.
 	 */
-	int32_t (*push_correlation)(void *source, uint16_t domain, uint64_t value);
-	int32_t (*pop_correlation)(void *source, uint16_t domain);
+	void (*push_correlation)(void *source, uint16_t domain, uint64_t value);
+	void (*pop_correlation)(void *source, uint16_t domain);
 
 	/*
 	 * In a forked child, once, before anything is recorded there. Locks of the parent
@@ -304,7 +314,7 @@ struct kymo_counter_desc {
 	struct kymo_str name, unit;
 };
 
-/* A key with its value: one of 64 bits, or `count` elements of an array. */
+/* Frozen. A key with its value: one of 64 bits, or `count` elements of an array. */
 struct kymo_value {
 	uint16_t key;
 	uint16_t type;  /* KYMO_VALUE_*, equal to the key's */
@@ -316,6 +326,10 @@ struct kymo_value {
 		const void *array; /* of int64_t, uint64_t, double or uint64_t numbers */
 	};
 };
+KYMO_STATIC_ASSERT(sizeof(struct kymo_value) == 16);
+KYMO_STATIC_ASSERT(offsetof(struct kymo_value, type) == 2);
+KYMO_STATIC_ASSERT(offsetof(struct kymo_value, count) == 4);
+KYMO_STATIC_ASSERT(offsetof(struct kymo_value, u64) == 8);
 
 /* Why something was not recorded, as a source reports it. */
 #define KYMO_LOST_VENDOR          1u /* the vendor's interface says how many it dropped */
@@ -351,8 +365,11 @@ struct kymo_host {
 
 	/*
 	 * Records whole records, `line_count` lines in all, copied before it returns.
-	 * They are committed in order. KYMO_OK; KYMO_ERROR_STATE when nothing is being
-	 * recorded; KYMO_ERROR_NO_MEMORY when a loss was counted instead.
+	 * They are committed in order. KYMO_OK, also for what a filter leaves out;
+	 * KYMO_ERROR_STATE when nothing is being recorded; KYMO_ERROR_NO_MEMORY when a
+	 * loss was counted instead; KYMO_ERROR_INVALID when something was counted as
+	 * invalid: a record of a type that is not the source's, or, from the first line
+	 * on that begins no record, the rest, while those before it are recorded.
 	 */
 	int32_t (*emit)(struct kymo_source_host *self, const union kymo_line *lines,
 			uint32_t line_count);
@@ -404,7 +421,8 @@ struct kymo_host {
 
 	/*
 	 * These never fail: when the dictionary is full they give the number that stands
-	 * for "not kept", and the loss is counted.
+	 * for "not kept", and the loss is counted. A TIME has no place in an attribute
+	 * set, which belongs to no track: such values are left out.
 	 */
 	uint32_t (*string)(struct kymo_source_host *self, struct kymo_str text);
 	uint32_t (*code)(struct kymo_source_host *self, const void *address);
@@ -455,9 +473,10 @@ struct kymo_host {
 	 * it must respect the deadline, which is one for all. The place among the exit
 	 * handlers of others is that of this call: they run last registered first. So a
 	 * drain that waits for the vendor must be registered after the vendor's driver
-	 * has registered its own handlers, or it finds the driver gone. May be called
-	 * several times. A forked child has only the drains that were registered in
-	 * itself.
+	 * has registered its own handlers, or it finds the driver gone. The same drain
+	 * again changes nothing, others have each its own place. A forked child has only
+	 * the drains that were registered in itself. A drain overlaps no operation of the
+	 * source; after it the source is told of no tick and no region.
 	 */
 	int32_t (*at_exit)(struct kymo_source_host *self, kymo_drain_fn drain,
 			   void *source);
@@ -510,7 +529,8 @@ static inline struct kymo_str kymo_text(const char *text)
 }
 
 /* Does the session want this type? */
-static inline int kymo_prepare_wants(const struct kymo_prepare *session, uint16_t type)
+static inline int kymo_source_wants(const struct kymo_source_session *session,
+				    uint16_t type)
 {
 	for (size_t i = 0; i < session->type_count; i++)
 		if (session->types[i] == type)

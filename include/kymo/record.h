@@ -39,16 +39,19 @@
 /* Flags of a record. */
 #define KYMO_RECORD_ORIGIN      0x0001u /* it launched what carries its correlation */
 #define KYMO_RECORD_TARGET      0x0002u /* it was launched by what carries it */
-#define KYMO_RECORD_UNFINISHED  0x0004u /* it had not ended when the recording did */
+#define KYMO_RECORD_UNFINISHED  0x0004u /* not known to have ended: see below */
 #define KYMO_RECORD_UNTIMED     0x0008u /* the source says that its times mean nothing */
 #define KYMO_RECORD_HOST_CLOCK  0x0010u /* host ticks whatever the track's clock */
 #define KYMO_RECORD_ERROR       0x0020u /* the activity itself failed */
 #define KYMO_RECORD_END_BY_RULE 0x0040u /* the end was made up by a stated rule */
 #define KYMO_RECORD_NAME_CODE   0x0080u /* `name` is a code address's number */
 
+/* The `end` of an UNFINISHED one is the last moment when it was known to run. */
+
 /*
  * What the 64 bits of a value hold. The type belongs to the key, not to the record.
- * An array type adds KYMO_VALUE_ARRAY and travels in BYTES lines or attribute sets.
+ * An array type adds KYMO_VALUE_ARRAY and travels in BYTES lines or attribute sets. A
+ * TIME stands in the record itself only.
  */
 #define KYMO_VALUE_INT64  1u
 #define KYMO_VALUE_UINT64 2u

@@ -2,15 +2,23 @@
 /*
  * Recording from inside the program itself.
  *
- *     struct kymo_session *session;
- *     kymo_session_create(&session, &options, &error);
- *     kymo_session_start(session, &error);
- *     ...                                     marks and sources record
- *     kymo_session_pause(session, &error);    what is not of interest
- *     kymo_session_resume(session, &error);
- *     kymo_session_stop(session, &error);     cuts, converts nothing
- *     kymo_session_save(session, "trace.json.gz", 0, &summary, &error);
+ *     struct kymo_session *session = NULL;
+ *     struct kymo_error error = {0};
+ *     int32_t status = kymo_session_create(&session, NULL, &error);
+ *
+ *     if (status == KYMO_OK)
+ *             status = kymo_session_start(session, &error);
+ *     work();                                 marks and sources record
+ *     if (status == KYMO_OK)
+ *             status = kymo_session_stop(session, &error);
+ *     if (status == KYMO_OK)
+ *             status = kymo_session_save(session, "trace.json", NULL, NULL, &error);
+ *     if (status != KYMO_OK)
+ *             fprintf(stderr, "not recorded: %s\n", error.message);
  *     kymo_session_destroy(session);
+ *
+ * stop cuts and converts nothing; save makes the file. What is not of interest stands
+ * between pause and resume. examples/01-session is a whole program.
  *
  * One session of a process records at a time; under `kymo record` the recorder has it,
  * and prepare is refused with KYMO_ERROR_BUSY. Any thread may call anything; a call in
@@ -20,6 +28,7 @@
 #define KYMO_SESSION_H
 
 #include <kymo/base.h>
+#include <kymo/sink.h>
 
 KYMO_BEGIN_DECLS
 
@@ -59,6 +68,10 @@ struct kymo_summary {
 	uint64_t lost;       /* of all reasons, the vendors' own included */
 	uint64_t bytes;      /* of the file */
 	int64_t duration_ns; /* from the first event to the last */
+	uint32_t incomplete; /* 1: a capture ends early; what followed is not counted */
+	uint32_t reserved0;
+	uint64_t untimed; /* recorded, but with times that cannot be drawn */
+	uint64_t launches_without_result;
 };
 
 /* options NULL: defaults. The session is the caller's, to be destroyed. */
@@ -94,11 +107,13 @@ KYMO_API int32_t kymo_session_stop(struct kymo_session *session,
 
 /*
  * Writes the stopped session to `path`: .json, .json.gz, .kymo. The file appears whole or
- * not at all; one that is there already is kept (KYMO_ERROR_EXISTS) unless `overwrite`.
- * May be called again, with another path. summary may be NULL.
+ * not at all; one that is there already is kept (KYMO_ERROR_EXISTS) unless the options
+ * say `overwrite`. May be called again, with another path. options NULL: defaults;
+ * summary may be NULL.
  */
 KYMO_API int32_t kymo_session_save(struct kymo_session *session, const char *path,
-				   uint32_t overwrite, struct kymo_summary *summary,
+				   const struct kymo_sink_options *options,
+				   struct kymo_summary *summary,
 				   struct kymo_error *error);
 
 KYMO_END_DECLS

@@ -162,7 +162,7 @@ struct kymo_trace_header {
  *
  *     offered  = filtered + accepted
  *     accepted = written + full + too_big + nested + overwritten + late
- *              + out_of_window + cut
+ *              + out_of_window + cut + invalid
  *
  * The rest are counts of their own: untimed ones are written but not drawn, begins are
  * written and shown as part of the span that completed them.
@@ -178,6 +178,12 @@ struct kymo_trace_ledger {
 	uint64_t spans, instants, counters, kernels, copies;
 	uint64_t cold_chunks, quarantined_chunks;
 	uint64_t begins; /* OPEN records that a SPAN completed */
+	/* Where one of these is not 0, nobody knows what followed. */
+	uint64_t cut_captures; /* their end is missing: the recorder was killed */
+	uint64_t bad_bytes;    /* of the files: behind the last whole block, or damaged */
+	/* Correlations of launches that did not fail, and of which nothing came. */
+	uint64_t launches_without_result;
+	uint64_t invalid; /* no records, or of types that their source does not have */
 };
 
 /* Everything that is known only at the end. */

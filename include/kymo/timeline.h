@@ -15,18 +15,20 @@ KYMO_BEGIN_DECLS
  * through the sink that its suffix names. summary may be NULL. Not for signal handlers;
  * several exports may run in several threads.
  */
-KYMO_API int32_t kymo_export(const char *const *captures, size_t count, const char *path,
-			     const struct kymo_sink_options *options,
-			     struct kymo_summary *summary, struct kymo_error *error);
+KYMO_API int32_t kymo_timeline_export(const char *const *captures, size_t count,
+				      const char *path,
+				      const struct kymo_sink_options *options,
+				      struct kymo_summary *summary,
+				      struct kymo_error *error);
 
 /*
  * The same into operations of the caller's own, in this thread: `sink` is handed to each
  * as it is; open and close are not called.
  */
-KYMO_API int32_t kymo_export_to(const char *const *captures, size_t count,
-				const struct kymo_sink_ops *ops, void *sink,
-				struct kymo_sink_result *result,
-				struct kymo_error *error);
+KYMO_API int32_t kymo_timeline_export_to(const char *const *captures, size_t count,
+					 const struct kymo_sink_ops *ops, void *sink,
+					 struct kymo_sink_result *result,
+					 struct kymo_error *error);
 
 KYMO_END_DECLS
 

@@ -37,6 +37,26 @@ uint64_t ky_realtime_ns(void)
 	return ky_timespec_ns(&time);
 }
 
+/* Elsewhere a core may read its counter before or after what stands around it. */
+static inline void stay_in_order(void)
+{
+#if defined(__x86_64__)
+	_mm_lfence();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+static uint64_t ticks_in_order(uint32_t kind)
+{
+	uint64_t ticks;
+
+	stay_in_order();
+	ticks = ky_ticks_of(kind);
+	stay_in_order();
+	return ticks;
+}
+
 struct ky_clock_bound ky_clock_bound(uint32_t kind, unsigned int tries)
 {
 	struct ky_clock_bound best = {0}, bound;
@@ -44,7 +64,7 @@ struct ky_clock_bound ky_clock_bound(uint32_t kind, unsigned int tries)
 	/* The narrowest of some: an interrupt in between only costs one try. */
 	for (unsigned int i = 0; i < tries; i++) {
 		bound.monotonic_lo = ky_monotonic_ns();
-		bound.ticks = ky_ticks_of(kind);
+		bound.ticks = ticks_in_order(kind);
 		bound.monotonic_hi = ky_monotonic_ns();
 		if (i == 0 || bound.monotonic_hi - bound.monotonic_lo <
 				      best.monotonic_hi - best.monotonic_lo)

@@ -48,6 +48,22 @@ int ky_pread_all(int fd, void *data, size_t size, uint64_t offset, size_t *got)
 	return 0;
 }
 
+int ky_move_file(const char *from, const char *to, int overwrite)
+{
+	if (overwrite)
+		return rename(from, to) < 0 ? errno : 0;
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	/* Old systems and some file systems do not know the flag; link never replaces. */
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (link(from, to) < 0)
+		return errno;
+	/* The target is whole; an old name that stays is no harm. */
+	unlink(from);
+	return 0;
+}
+
 ssize_t ky_read_small(const char *path, char *buffer, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

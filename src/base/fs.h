@@ -11,6 +11,12 @@
 int ky_write_all(int fd, const void *data, size_t size);
 int ky_pread_all(int fd, void *data, size_t size, uint64_t offset, size_t *got);
 
+/*
+ * Gives the file its name in one step; what has that name already is replaced only if
+ * `overwrite` says so, else EEXIST. 0 or an errno.
+ */
+int ky_move_file(const char *from, const char *to, int overwrite);
+
 /* Reads a small file into `buffer`, always terminated; the size, or -errno. */
 ssize_t ky_read_small(const char *path, char *buffer, size_t size);
 

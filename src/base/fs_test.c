@@ -42,6 +42,35 @@ static void a_short_file_gives_what_there_is(void **state)
 	unlink(path);
 }
 
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_int_equal(ky_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+}
+
+static void a_file_is_moved_over_another_only_if_that_is_wanted(void **state)
+{
+	char folder[] = "/tmp/kymo-fs-test-XXXXXX", buffer[16];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	write_file("new", "new");
+	assert_int_equal(ky_move_file("new", "target", 0), 0);
+	assert_int_equal(access("new", F_OK), -1);
+	write_file("newer", "newer");
+	assert_int_equal(ky_move_file("newer", "target", 0), EEXIST);
+	assert_int_equal(ky_read_small("target", buffer, sizeof(buffer)), 3);
+	assert_int_equal(ky_move_file("newer", "target", 1), 0);
+	assert_int_equal(ky_read_small("target", buffer, sizeof(buffer)), 5);
+	assert_int_equal(ky_move_file("newer", "target", 1), ENOENT);
+	assert_int_equal(unlink("target"), 0);
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 static void a_private_dir_is_for_the_owner_only(void **state)
 {
 	char path[PATH_MAX];
@@ -78,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_disk_is_an_errno),
 		cmocka_unit_test(a_short_file_gives_what_there_is),
+		cmocka_unit_test(a_file_is_moved_over_another_only_if_that_is_wanted),
 		cmocka_unit_test(a_private_dir_is_for_the_owner_only),
 		cmocka_unit_test(an_object_knows_where_it_lies),
 	};

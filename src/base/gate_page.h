@@ -52,4 +52,16 @@ static inline uint32_t ky_gate_word(void)
 	return __atomic_load_n(&ky_gate()->word, __ATOMIC_RELAXED);
 }
 
+/* What is recorded into at the moment, or NULL. */
+static inline struct ky_capture *ky_gate_capture(void)
+{
+	return __atomic_load_n(&ky_gate()->capture, __ATOMIC_ACQUIRE);
+}
+
+/* The epoch of what is recorded, 0 while nothing is. */
+static inline uint32_t ky_gate_epoch(void)
+{
+	return __atomic_load_n(&ky_gate()->epoch, __ATOMIC_ACQUIRE);
+}
+
 #endif

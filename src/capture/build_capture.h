@@ -93,6 +93,7 @@ static inline void build_capture(struct build *build, uint64_t number)
 					   .host = "host",
 					   .boot_id = "boot",
 					   .exe = "/usr/bin/program",
+					   .command_line_size = 11,
 					   .command_line = "program\0-x\0"};
 	build->dictionary.size = 0;
 	memset(build->entry_count, 0, sizeof(build->entry_count));

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/proc_stat.h"
 
 #define PAGE      4096u
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -31,19 +32,32 @@ static size_t round_up(size_t size, size_t to)
 	return (size + to - 1) / to * to;
 }
 
+int32_t ky_budget_check(uint64_t budget, struct kymo_error *error)
+{
+	if (budget == 0 || (budget >= KY_BUDGET_MIN && budget <= KY_BUDGET_MAX))
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_INVALID,
+			    "a buffer of %llu bytes is too %s: %u MiB to %u MiB",
+			    (unsigned long long)budget,
+			    budget < KY_BUDGET_MIN ? "small" : "large",
+			    KY_BUDGET_MIN >> 20, (unsigned int)(KY_BUDGET_MAX >> 20));
+}
+
 size_t ky_capture_size(uint64_t budget)
 {
 	if (budget == 0)
 		budget = KY_BUDGET_DEFAULT;
 	if (budget < KY_BUDGET_MIN)
 		budget = KY_BUDGET_MIN;
+	if (budget > KY_BUDGET_MAX)
+		budget = KY_BUDGET_MAX;
 	return round_up((size_t)budget, HUGE_PAGE);
 }
 
-static void find_parts(struct ky_capture *out)
+/* By a header that has been checked and does not change, as the one in there may. */
+static void find_parts(struct ky_capture *out, const struct ky_capture_header *header)
 {
-	struct ky_capture_header *header = out->header;
-	uint8_t *base = (uint8_t *)header;
+	uint8_t *base = (uint8_t *)out->header;
 
 	out->anchors = (struct ky_anchor *)(void *)(base + header->anchors_offset);
 	out->slots = (struct ky_writer_slot *)(void *)(base + header->writers_offset);
@@ -57,13 +71,14 @@ static void find_parts(struct ky_capture *out)
 	out->writer_capacity = header->writer_capacity;
 	out->source_capacity = header->source_capacity;
 	out->chunk_count = header->chunk_count;
+	out->ticks = header->ticks;
+	memcpy(out->constants, header, sizeof(out->constants));
 }
 
-/* Fresh memory is zero: the states are COLD, the slots free. */
-static void format(const struct ky_capture_setup *setup, void *memory, size_t size,
-		   struct ky_capture *out)
+/* What of a header does not change; it is zero before. */
+static void lay_out(const struct ky_capture_setup *setup, size_t size,
+		    struct ky_capture_header *header)
 {
-	struct ky_capture_header *header = memory;
 	size_t dictionary = round_up(size / 8, PAGE);
 	size_t offset = PAGE;
 
@@ -100,10 +115,27 @@ static void format(const struct ky_capture_setup *setup, void *memory, size_t si
 	header->overflow = setup->overflow;
 	header->session = setup->session;
 	header->capture = setup->capture;
+}
+
+/* Takes the memory as that of a capture so laid out, whatever is written there. */
+static void take(const struct ky_capture_setup *setup, void *memory, size_t size,
+		 struct ky_capture *out)
+{
+	struct ky_capture_header header = {0};
+
+	lay_out(setup, size, &header);
 	memset(out, 0, sizeof(*out));
-	out->header = header;
+	out->header = memory;
 	out->size = size;
-	find_parts(out);
+	find_parts(out, &header);
+}
+
+/* Fresh memory is zero: the states are COLD, the slots free. */
+static void format(const struct ky_capture_setup *setup, void *memory, size_t size,
+		   struct ky_capture *out)
+{
+	take(setup, memory, size, out);
+	memcpy(memory, out->constants, sizeof(out->constants));
 }
 
 static int make_memfd(size_t size)
@@ -207,16 +239,15 @@ static int layout_is_valid(const struct ky_capture_header *header, uint64_t tota
 			 total);
 }
 
-int32_t ky_capture_map(int fd, struct ky_capture *out, struct kymo_error *error)
+static int32_t map_sealed(int fd, struct ky_capture *out, struct kymo_error *error)
 {
-	struct ky_capture_header copy;
 	struct stat stat;
 	void *memory;
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	memset(out, 0, sizeof(*out));
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &stat) != 0 ||
-	    stat.st_size < (off_t)sizeof(copy))
+	    stat.st_size < (off_t)sizeof(*out->header))
 		return ky_error_set(
 			error, KYMO_ERROR_INVALID,
 			"the capture's memory is not sealed against shrinking");
@@ -225,9 +256,19 @@ int32_t ky_capture_map(int fd, struct ky_capture *out, struct kymo_error *error)
 	if (memory == MAP_FAILED)
 		return ky_error_set_errno(error, errno,
 					  "cannot map the capture's memory");
-	memcpy(&copy, memory, sizeof(copy));
 	out->header = memory;
 	out->size = (size_t)stat.st_size;
+	return KYMO_OK;
+}
+
+int32_t ky_capture_map(int fd, struct ky_capture *out, struct kymo_error *error)
+{
+	struct ky_capture_header copy;
+	int32_t status = map_sealed(fd, out, error);
+
+	if (status)
+		return status;
+	memcpy(&copy, out->header, sizeof(copy));
 	if (copy.magic != KY_CAPTURE_MAGIC ||
 	    copy.format_major != KYMO_CAPTURE_FORMAT_MAJOR ||
 	    !layout_is_valid(&copy, out->size)) {
@@ -238,7 +279,23 @@ int32_t ky_capture_map(int fd, struct ky_capture *out, struct kymo_error *error)
 				    copy.format_major, copy.format_minor,
 				    KYMO_CAPTURE_FORMAT_MAJOR, KYMO_CAPTURE_FORMAT_MINOR);
 	}
-	find_parts(out);
+	find_parts(out, &copy);
+	return KYMO_OK;
+}
+
+int32_t ky_capture_map_made(int fd, const struct ky_capture_setup *setup,
+			    struct ky_capture *out, struct kymo_error *error)
+{
+	int32_t status = map_sealed(fd, out, error);
+
+	if (status)
+		return status;
+	if (out->size != ky_capture_size(setup->budget)) {
+		ky_capture_unmap(out);
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "the capture's memory has another size");
+	}
+	take(setup, out->header, out->size, out);
 	return KYMO_OK;
 }
 
@@ -249,32 +306,17 @@ void ky_capture_unmap(struct ky_capture *capture)
 	memset(capture, 0, sizeof(*capture));
 }
 
-/* Field 22 of /proc/self/stat, counted behind the name, which may hold anything. */
-static uint64_t own_start_time(void)
-{
-	char text[1024];
-	const char *at;
-	uint64_t ticks = 0;
-
-	if (ky_read_small("/proc/self/stat", text, sizeof(text)) <= 0)
-		return 0;
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-		ticks = ticks * 10 + (uint64_t)(*at - '0');
-	return ticks;
-}
-
 void ky_capture_identify(struct ky_capture *capture)
 {
 	struct ky_capture_header *header = capture->header;
+	struct ky_process self;
 	struct utsname names;
 	ssize_t size;
 
 	header->pid = (uint64_t)getpid();
 	header->parent_pid = (uint64_t)getppid();
-	header->start_time = own_start_time();
+	ky_process_read(0, &self);
+	header->start_time = self.start_time;
 	if (uname(&names) == 0)
 		snprintf(header->host, sizeof(header->host), "%.63s", names.nodename);
 	size = ky_read_small("/proc/sys/kernel/random/boot_id", header->boot_id,
@@ -285,8 +327,9 @@ void ky_capture_identify(struct ky_capture *capture)
 		 kymo_version());
 	size = readlink("/proc/self/exe", header->exe, sizeof(header->exe) - 1);
 	header->exe[size > 0 ? size : 0] = '\0';
-	ky_read_small("/proc/self/cmdline", header->command_line,
-		      sizeof(header->command_line) - 1);
+	size = ky_read_small("/proc/self/cmdline", header->command_line,
+			     sizeof(header->command_line) - 1);
+	header->command_line_size = size > 0 ? (uint32_t)size : 0;
 	header->attach_ticks = ky_ticks_of(header->ticks);
 	header->attach_monotonic_ns = (int64_t)ky_monotonic_ns();
 	header->attach_realtime_ns = (int64_t)ky_realtime_ns();
@@ -345,7 +388,7 @@ void ky_capture_anchor(struct ky_capture *capture, uint32_t clock, uint64_t devi
 
 void ky_capture_host_anchor(struct ky_capture *capture)
 {
-	struct ky_clock_bound bound = ky_clock_bound(capture->header->ticks, 8);
+	struct ky_clock_bound bound = ky_clock_bound(capture->ticks, 8);
 
 	ky_capture_anchor(capture, 0, bound.ticks, bound.monotonic_lo, bound.monotonic_hi,
 			  bound.realtime);

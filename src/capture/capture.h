@@ -13,6 +13,9 @@
 
 #include "record/layout.h"
 
+/* Bytes of the header that whoever formats it fills and nobody changes. */
+#define KY_CAPTURE_CONSTANTS offsetof(struct ky_capture_header, pid)
+
 /* The parts of one capture in this process. Plain data; the memory is the caller's. */
 struct ky_capture {
 	struct ky_capture_header *header;
@@ -27,12 +30,13 @@ struct ky_capture {
 	uint8_t *chunks;
 	/* Copies of what must not change under us. */
 	size_t dictionary_size;
-	uint32_t anchor_capacity, writer_capacity, source_capacity, chunk_count;
+	uint32_t anchor_capacity, writer_capacity, source_capacity, chunk_count, ticks;
+	uint8_t constants[KY_CAPTURE_CONSTANTS]; /* the header's begin */
 	/* The pool's own: program side only, under pool_lock. */
 	uint32_t next_chunk;    /* where the search for a free chunk goes on */
 	uint32_t partial_count; /* chunks given on with room left */
 	uint32_t free_slot;     /* index + 1 of a slot given back, 0: none */
-	uint32_t quarantined;   /* chunks whose writer was still inside at the cut */
+	uint32_t quarantined;   /* writers that were still inside at the cut */
 	uint64_t empty_at;     /* chunks_freed + 1 when no chunk was left; 0: not empty */
 	uint64_t freed_before; /* chunks_freed when the last search began */
 	uint64_t in_vain_ns;   /* when idle threads were looked for last in vain */
@@ -44,6 +48,9 @@ struct ky_capture_setup {
 	uint32_t ticks, overflow, flags;
 	uint64_t session, capture;
 };
+
+/* Whether there can be a capture of this budget; the error names the limits. */
+int32_t ky_budget_check(uint64_t budget, struct kymo_error *error);
 
 /* Bytes that a capture of this budget takes: the budget, rounded up to 2 MiB. */
 size_t ky_capture_size(uint64_t budget);
@@ -60,6 +67,12 @@ int32_t ky_capture_make_private(const struct ky_capture_setup *setup,
 
 /* Maps a memfd somebody else made; checks size, seals and every offset of the header. */
 int32_t ky_capture_map(int fd, struct ky_capture *out, struct kymo_error *error);
+/*
+ * The same for whoever made it: nothing is taken from the memory, into which a program
+ * may have written anything meanwhile.
+ */
+int32_t ky_capture_map_made(int fd, const struct ky_capture_setup *setup,
+			    struct ky_capture *out, struct kymo_error *error);
 void ky_capture_unmap(struct ky_capture *capture);
 
 /* Writes identity (pid, host, exe, arguments) into the header: the program, at attach. */

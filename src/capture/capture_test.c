@@ -17,6 +17,34 @@ static const struct ky_capture_setup small = {
 	.capture = 3,
 };
 
+static void a_budget_has_its_limits(void **state)
+{
+	static const struct {
+		uint64_t budget;
+		int32_t status;
+	} rows[] = {
+		{0, KYMO_OK},
+		{1, KYMO_ERROR_INVALID},
+		{KY_BUDGET_MIN - 1, KYMO_ERROR_INVALID},
+		{KY_BUDGET_MIN, KYMO_OK},
+		{KY_BUDGET_MAX, KYMO_OK},
+		{KY_BUDGET_MAX + 1, KYMO_ERROR_INVALID},
+		{UINT64_MAX, KYMO_ERROR_INVALID},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct kymo_error error = {0};
+
+		assert_int_equal(ky_budget_check(rows[i].budget, &error), rows[i].status);
+		if (rows[i].status != KYMO_OK)
+			assert_non_null(strstr(error.message, "10 MiB to 1048576 MiB"));
+		/* Whoever did not ask gets what there can be. */
+		assert_in_range(ky_capture_size(rows[i].budget), KY_BUDGET_MIN,
+				KY_BUDGET_MAX);
+	}
+}
+
 static void memory_is_formatted_and_can_be_mapped_again(void **state)
 {
 	struct ky_capture made, mapped;
@@ -38,6 +66,24 @@ static void memory_is_formatted_and_can_be_mapped_again(void **state)
 	/* One memory, two views. */
 	ky_capture_chunk(&made, 1)[5] = 77;
 	assert_int_equal(ky_capture_chunk(&mapped, 1)[5], 77);
+	ky_capture_unmap(&mapped);
+	ky_capture_unmap(&made);
+	close(fd);
+}
+
+static void whoever_made_it_takes_nothing_from_the_memory(void **state)
+{
+	struct ky_capture made, mapped;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ky_capture_make_fd(&small, &made, &fd, NULL), KYMO_OK);
+	memset(made.header, 0xff, sizeof(*made.header));
+	assert_int_not_equal(ky_capture_map(fd, &mapped, NULL), KYMO_OK);
+	assert_int_equal(ky_capture_map_made(fd, &small, &mapped, NULL), KYMO_OK);
+	assert_int_equal(mapped.chunk_count, made.chunk_count);
+	assert_int_equal(mapped.ticks, small.ticks);
+	assert_memory_equal(mapped.constants, made.constants, sizeof(made.constants));
 	ky_capture_unmap(&mapped);
 	ky_capture_unmap(&made);
 	close(fd);
@@ -168,6 +214,9 @@ static void the_program_says_who_it_is(void **state)
 	assert_non_null(strstr(made.header->exe, "capture_test"));
 	assert_true(strlen(made.header->boot_id) == 36);
 	assert_true(strlen(made.header->command_line) > 0);
+	assert_true(made.header->command_line_size > strlen(made.header->command_line));
+	assert_int_equal(made.header->command_line[made.header->command_line_size - 1],
+			 '\0');
 	assert_int_equal(made.header->state, KY_CAPTURE_RECORDING);
 	/* A program that is killed early has one anchor from its begin on. */
 	assert_int_equal(made.header->anchor_tail, 1);
@@ -198,7 +247,9 @@ static void anchors_go_round_and_carry_their_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_budget_has_its_limits),
 		cmocka_unit_test(memory_is_formatted_and_can_be_mapped_again),
+		cmocka_unit_test(whoever_made_it_takes_nothing_from_the_memory),
 		cmocka_unit_test(the_descriptor_is_sealed_and_closes_on_exec),
 		cmocka_unit_test(memory_that_could_shrink_is_refused),
 		cmocka_unit_test(a_damaged_header_is_refused),

@@ -2,7 +2,8 @@
 /*
  * The decision is made by one thread; others that come meanwhile wait for it, except the
  * deciding thread itself, when something it calls (a source, a signal handler) reaches a
- * point: that finds the gate off.
+ * point: that finds the gate off. So does a handler that interrupted the dictionary,
+ * which a decision needs.
  *
  * The word is published last, the epoch before it: hot paths look at the epoch only.
  */
@@ -22,6 +23,9 @@
 static uint32_t has_decided;
 static uint32_t last_epoch;
 
+/* Until the page says who decides: a handler must not wait for its own thread. */
+static __thread int is_waiting __attribute__((tls_model("initial-exec")));
+
 static void set_word(uint32_t word)
 {
 	__atomic_store_n(&ky_gate()->word, word, __ATOMIC_RELEASE);
@@ -36,11 +40,16 @@ uint32_t ky_gate_decide(void)
 	if (word != KYMO_GATE_UNDECIDED)
 		return word;
 	tid = (uint32_t)syscall(SYS_gettid);
-	if (__atomic_load_n(&page->decide_owner, __ATOMIC_RELAXED) == tid)
+	if (__atomic_load_n(&page->decide_owner, __ATOMIC_RELAXED) == tid || is_waiting ||
+	    ky_dictionary_is_entered())
 		return KYMO_GATE_OFF;
+	is_waiting = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	ky_lock(&page->decide_lock);
 	if (ky_gate_word() == KYMO_GATE_UNDECIDED) {
 		__atomic_store_n(&page->decide_owner, tid, __ATOMIC_RELAXED);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		is_waiting = 0;
 		/* Undecided, though it was decided once: the page was wiped by a fork. */
 		if (has_decided) {
 			ky_lease_forked();
@@ -54,6 +63,7 @@ uint32_t ky_gate_decide(void)
 	}
 	word = ky_gate_word();
 	ky_unlock(&page->decide_lock);
+	is_waiting = 0;
 	errno = kept;
 	return word;
 }
@@ -117,6 +127,7 @@ void ky_gate_close(void)
 	set_word(KYMO_GATE_OFF);
 	ky_lock(&page->pool_lock);
 	__atomic_store_n(&page->epoch, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->paused_epoch, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->capture, NULL, __ATOMIC_RELEASE);
 	ky_unlock(&page->pool_lock);
 }

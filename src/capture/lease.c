@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -38,19 +37,20 @@ struct ky_writers ky_writers;
 static pthread_key_t key; /* whose destructor gives writers back */
 static uint32_t has_key;
 
-static struct ky_capture *current_capture(void)
-{
-	return __atomic_load_n(&ky_gate()->capture, __ATOMIC_ACQUIRE);
-}
-
-static uint32_t current_epoch(void)
-{
-	return __atomic_load_n(&ky_gate()->epoch, __ATOMIC_ACQUIRE);
-}
-
 static uint32_t epoch_of(const struct ky_writer *writer)
 {
 	return __atomic_load_n(&writer->epoch, __ATOMIC_RELAXED);
+}
+
+/*
+ * Whether it takes part in what is recorded now: then it has a slot. Both epochs are 0
+ * where it has none and nothing is recorded, which is not that.
+ */
+static int is_current(const struct ky_writer *writer)
+{
+	uint32_t epoch = epoch_of(writer);
+
+	return epoch != 0 && epoch == ky_gate_epoch();
 }
 
 static void count(uint64_t *counter)
@@ -83,6 +83,19 @@ void ky_lease_give(struct ky_capture *capture, struct ky_writer *writer)
 	writer->cursor = writer->limit = NULL;
 }
 
+void ky_lease_give_all(struct ky_capture *capture, struct ky_writer *writer)
+{
+	ky_lease_give(capture, writer);
+	ky_pool_give_slot(capture, writer->slot);
+	writer->slot = NULL;
+}
+
+/* The epoch that leases of the capture have, also while it rests. pool_lock held. */
+static uint32_t lease_epoch(const struct ky_gate_page *page)
+{
+	return page->epoch ? page->epoch : page->paused_epoch;
+}
+
 /* The destructor of the key: the thread ends. */
 static void thread_ends(void *context)
 {
@@ -91,10 +104,8 @@ static void thread_ends(void *context)
 
 	ky_writer_self = KY_WRITER_MAKING;
 	ky_lock(&page->pool_lock);
-	if (writer->epoch == page->epoch && page->capture && writer->slot) {
-		ky_lease_give(page->capture, writer);
-		ky_pool_give_slot(page->capture, writer->slot);
-	}
+	if (writer->epoch == lease_epoch(page) && page->capture && writer->slot)
+		ky_lease_give_all(page->capture, writer);
 	__atomic_store_n(&writer->epoch, 0, __ATOMIC_RELAXED);
 	writer->slot = NULL;
 	writer->next_free = ky_writers.free;
@@ -134,7 +145,6 @@ static struct ky_writer *take_writer(void)
 	writer->cursor = writer->limit = NULL;
 	writer->slot = NULL;
 	writer->chunk = 0;
-	writer->tid = (uint32_t)syscall(SYS_gettid);
 	return writer;
 }
 
@@ -142,9 +152,7 @@ void ky_lease_forked(void)
 {
 	/* The list may have been torn in the middle of a change; used never is. */
 	ky_writers.free = 0;
-	if ((uintptr_t)ky_writer_self > 1)
-		ky_writer_self->tid = (uint32_t)syscall(SYS_gettid);
-	else
+	if (ky_writer_self == KY_WRITER_MAKING)
 		ky_writer_self = NULL;
 }
 
@@ -241,38 +249,64 @@ static int join_session(struct ky_capture *capture, struct ky_writer *writer,
 }
 
 /*
- * Makes the writer, which is busy, hold a lease with room for `lines` of the session of
- * now. False when nothing is recorded or the loss has been counted.
+ * Makes the writer hold a lease of `epoch` with room for `lines`. KYMO_AGAIN: another
+ * epoch has begun; KYMO_ERROR_STATE: nothing is recorded; KYMO_ERROR_NO_MEMORY: the loss
+ * has been counted.
+ */
+static int32_t renew_in(struct ky_writer *writer, uint32_t lines, uint32_t epoch,
+			uint32_t track)
+{
+	struct ky_gate_page *page = ky_gate();
+	int32_t status = KYMO_OK;
+	struct ky_capture *capture;
+
+	ky_lock(&page->pool_lock);
+	capture = page->capture;
+	if (!capture || page->epoch == 0) {
+		status = KYMO_ERROR_STATE;
+	} else if (page->epoch != epoch) {
+		status = KYMO_AGAIN;
+	} else if (writer->epoch != epoch &&
+		   !join_session(capture, writer, epoch, track)) {
+		count(&capture->header->lost_full_unowned);
+		status = KYMO_ERROR_NO_MEMORY;
+	} else if ((size_t)(writer->limit - writer->cursor) < lines &&
+		   !lease_chunk(capture, writer, lines)) {
+		writer->slot->accepted++;
+		writer->slot->lost_full++;
+		status = KYMO_ERROR_NO_MEMORY;
+	}
+	ky_unlock(&page->pool_lock);
+	return status;
+}
+
+/*
+ * The same for whatever is recorded now; the writer is busy. False when nothing is, or
+ * the loss has been counted.
  */
 static int renew(struct ky_writer *writer, uint32_t lines)
 {
-	struct ky_gate_page *page = ky_gate();
-	struct ky_capture *capture;
-	uint32_t track = 0;
-	int done = 0;
+	int32_t status;
 
-	/* Outside the lock: the dictionary has its own. */
-	if (epoch_of(writer) != current_epoch())
-		track = intern_own_track(writer->tid);
-	ky_lock(&page->pool_lock);
-	capture = page->capture;
-	if (!capture)
-		goto out;
-	if (writer->epoch != page->epoch &&
-	    !join_session(capture, writer, page->epoch, track)) {
-		count(&capture->header->lost_full_unowned);
-		goto out;
-	}
-	if ((size_t)(writer->limit - writer->cursor) >= lines ||
-	    lease_chunk(capture, writer, lines)) {
-		done = 1;
-		goto out;
-	}
-	writer->slot->accepted++;
-	writer->slot->lost_full++;
-out:
-	ky_unlock(&page->pool_lock);
-	return done;
+	do {
+		uint32_t epoch = ky_gate_epoch(), track = 0;
+
+		if (epoch == 0)
+			return 0;
+		if (epoch_of(writer) != epoch) {
+			/* We are a handler, and the thread is in there itself. */
+			if (ky_dictionary_is_entered()) {
+				ky_writer_nested();
+				return 0;
+			}
+			/* Again: in a forked child it is another one. */
+			writer->tid = (uint32_t)syscall(SYS_gettid);
+			/* Outside the lock: the dictionary has its own. */
+			track = intern_own_track(writer->tid);
+		}
+		status = renew_in(writer, lines, epoch, track);
+	} while (status == KYMO_AGAIN);
+	return status == KYMO_OK;
 }
 
 struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines)
@@ -285,8 +319,8 @@ struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines)
 	if (ky_gate_word() != KYMO_GATE_ON)
 		goto none;
 	/* A full capture must stay cheap. Only the thread's own session is looked at. */
-	capture = current_capture();
-	if (capture && epoch_of(writer) == current_epoch() && ky_pool_is_empty(capture) &&
+	capture = ky_gate_capture();
+	if (capture && is_current(writer) && ky_pool_is_empty(capture) &&
 	    writer->slot->lost_full % TRY_AGAIN != 0) {
 		writer->slot->accepted++;
 		writer->slot->lost_full++;
@@ -302,24 +336,34 @@ none:
 	return NULL;
 }
 
+void ky_writer_nested(void)
+{
+	struct ky_writer *writer = ky_writer_self;
+	struct ky_capture *capture = ky_gate_capture();
+
+	/* Inside, so that its slot stays its own. */
+	if ((uintptr_t)writer > 1 && __atomic_load_n(&writer->busy, __ATOMIC_RELAXED) &&
+	    is_current(writer))
+		count(&writer->slot->lost_nested);
+	else if (capture)
+		count(&capture->header->lost_nested_unowned);
+}
+
 struct kymo_record *ky_writer_without(uint32_t lines)
 {
 	struct ky_writer *writer = ky_writer_self;
-	struct ky_capture *capture = current_capture();
+	struct ky_capture *capture;
 	int kept = errno;
 
 	if ((uintptr_t)writer > 1 && __atomic_load_n(&writer->busy, __ATOMIC_RELAXED) &&
-	    capture) {
+	    ky_gate_capture()) {
 		/* Inside already: we are a handler, or called by what filling a lease
 		 * calls. */
-		count(epoch_of(writer) == current_epoch()
-			      ? &writer->slot->lost_nested
-			      : &capture->header->lost_nested_unowned);
+		ky_writer_nested();
 		return NULL;
 	}
 	if (writer == KY_WRITER_MAKING) {
-		if (capture)
-			count(&capture->header->lost_nested_unowned);
+		ky_writer_nested();
 		return NULL;
 	}
 	if (ky_gate_word() == KYMO_GATE_UNDECIDED)
@@ -330,64 +374,18 @@ struct kymo_record *ky_writer_without(uint32_t lines)
 	errno = kept;
 	if (writer)
 		return ky_writer_begin(lines);
-	capture = current_capture();
+	capture = ky_gate_capture();
 	if (capture)
 		count(&capture->header->lost_full_unowned);
 	return NULL;
 }
 
-/* ---- Emit ---- */
-
-/* How many whole records of the batch take at most `room` lines, and their lines. */
-static uint32_t measure(const struct kymo_record *lines, uint32_t line_count, size_t room,
-			uint32_t *records)
-{
-	uint32_t at = 0;
-
-	*records = 0;
-	while (at < line_count) {
-		uint32_t next = lines[at].lines;
-
-		if (next == 0 || next > line_count - at || at + next > room)
-			break;
-		at += next;
-		++*records;
-	}
-	return at;
-}
-
-int32_t ky_emit(const struct kymo_record *lines, uint32_t line_count)
-{
-	int32_t status = KYMO_OK;
-
-	while (line_count > 0) {
-		uint32_t first = lines->lines, taken = first, records = 1;
-		struct kymo_record *to;
-
-		if (first == 0 || first > line_count)
-			return KYMO_ERROR_INVALID;
-		to = ky_writer_begin(first);
-		if (!to) {
-			status = ky_gate_word() == KYMO_GATE_ON ? KYMO_ERROR_NO_MEMORY
-								: KYMO_ERROR_STATE;
-		} else {
-			if (first < line_count)
-				taken = measure(lines, line_count,
-						(size_t)(ky_writer_self->limit - to),
-						&records);
-			memcpy(to, lines, (size_t)taken * KYMO_LINE_SIZE);
-			ky_writer_commit(taken, records);
-		}
-		lines += taken;
-		line_count -= taken;
-	}
-	return status;
-}
+/* ---- Counts ---- */
 
 void ky_writer_filtered(void)
 {
 	struct ky_writer *writer = ky_writer_self;
-	struct ky_capture *capture = current_capture();
+	struct ky_capture *capture = ky_gate_capture();
 	uint32_t was_busy;
 
 	if ((uintptr_t)writer <= 1) {
@@ -399,7 +397,7 @@ void ky_writer_filtered(void)
 	was_busy = __atomic_load_n(&writer->busy, __ATOMIC_RELAXED);
 	__atomic_store_n(&writer->busy, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (epoch_of(writer) == current_epoch())
+	if (is_current(writer))
 		writer->slot->filtered++;
 	else if (capture)
 		count(&capture->header->filtered_unowned);
@@ -424,7 +422,7 @@ uint32_t ky_thread_track(void)
 {
 	struct ky_writer *writer = ky_writer_self;
 
-	if ((uintptr_t)writer > 1 && epoch_of(writer) == current_epoch())
+	if ((uintptr_t)writer > 1 && is_current(writer))
 		return writer->track;
 	return intern_own_track((uint32_t)syscall(SYS_gettid));
 }

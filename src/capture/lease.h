@@ -90,12 +90,13 @@ static inline void ky_writer_commit(uint32_t lines, uint32_t records)
 	ky_writer_leave(writer);
 }
 
-/* Copies whole records, `line_count` lines in all; enum kymo_status as kymo_host.emit. */
-int32_t ky_emit(const struct kymo_record *lines, uint32_t line_count);
-
-/* Counts an activity of the calling thread that a filter left out, or that cannot fit. */
+/*
+ * Counts an activity of the calling thread that a filter left out, that cannot fit, or
+ * that came while the thread was in the library itself.
+ */
 void ky_writer_filtered(void);
 void ky_writer_too_big(void);
+void ky_writer_nested(void);
 
 /* The calling thread's track in the current capture, made if need be; 0 if none. */
 uint32_t ky_thread_track(void);
@@ -108,9 +109,9 @@ static inline uint64_t ky_ticks(void)
 
 /*
  * Ends the recording into `capture`: closes the gate, waits until no writer is inside (at
- * most 10 ms; a chunk whose writer is still busy then is quarantined) and seals all
- * chunks. What is below the heads is the capture. Its memory may be unmapped afterwards
- * unless capture->quarantined says that somebody is still in there.
+ * most 10 ms; a writer that is still busy then is quarantined, with its chunk) and seals
+ * all chunks. What is below the heads is the capture. Its memory may be unmapped
+ * afterwards unless capture->quarantined says that somebody is still in there.
  */
 void ky_capture_cut(struct ky_capture *capture);
 

@@ -20,9 +20,9 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "capture/block.h"
 #include "capture/reader_parts.h"
 
-#define BLOCK_ALIGN 64u
 #define WINDOW_SIZE (1u << 20) /* of the file, in memory at one time */
 
 struct ky_reader {
@@ -175,16 +175,6 @@ static int32_t take_block(struct ky_reader *reader, const struct ky_block_header
 
 /* ---- The walk ---- */
 
-static int block_is_whole(const struct ky_reader *reader, uint64_t offset,
-			  const struct ky_block_header *block)
-{
-	return block->magic == KY_BLOCK_MAGIC &&
-	       block->header_crc32c ==
-		       ky_crc32c(0, block,
-				 offsetof(struct ky_block_header, header_crc32c)) &&
-	       block->size <= reader->size - offset - sizeof(*block);
-}
-
 /* Of a chunk only the header is kept in memory. KYMO_AGAIN: the CRC is wrong. */
 static int32_t read_payload(struct ky_reader *reader, const struct ky_block_header *block,
 			    uint64_t offset, struct ky_bytes *payload)
@@ -219,16 +209,16 @@ static int32_t walk(struct ky_reader *reader, uint64_t offset, struct kymo_error
 		if (status != KYMO_OK)
 			break;
 		memcpy(&block, data, sizeof(block));
-		if (!block_is_whole(reader, offset, &block)) {
-			offset += BLOCK_ALIGN;
-			reader->bad_bytes += BLOCK_ALIGN;
+		if (!ky_block_is_whole(&block, reader->size - offset - sizeof(block))) {
+			offset += KY_BLOCK_ALIGN;
+			reader->bad_bytes += KY_BLOCK_ALIGN;
 			continue;
 		}
 		offset += sizeof(block);
 		status = read_payload(reader, &block, offset, &payload);
 		if (status == KYMO_OK)
 			status = take_block(reader, &block, offset, &payload, error);
-		padded = (block.size + BLOCK_ALIGN - 1) & ~(uint64_t)(BLOCK_ALIGN - 1);
+		padded = ky_block_padded(block.size);
 		offset = padded < reader->size - offset ? offset + padded : reader->size;
 		if (status == KYMO_AGAIN)
 			reader->bad_bytes += offset - begin;
@@ -273,6 +263,8 @@ static int32_t check_file(struct ky_reader *reader, uint64_t *offset,
 
 	if (number != 0)
 		return ky_error_set_errno(error, number, "cannot read it");
+	if (got == 0)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "the file is empty");
 	if (got < sizeof(header) || header.magic != KY_FILE_MAGIC ||
 	    header.header_size < sizeof(header) || header.header_size > reader->size)
 		return ky_error_set(error, KYMO_ERROR_INVALID, "not a capture of Kymo");

@@ -27,7 +27,7 @@ struct ky_reader_chunk {
 };
 
 struct ky_reader_capture {
-	struct ky_capture_header header; /* the last one in the file */
+	struct ky_capture_header header; /* the last one in the file, its texts bounded */
 	struct ky_catalog *catalog;
 	const struct ky_reader_chunk *chunks; /* ascending (sequence, first) */
 	size_t chunk_count;

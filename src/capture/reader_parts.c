@@ -33,26 +33,23 @@ static void end_text(char *text, size_t size)
 	text[size - 1] = '\0';
 }
 
-static int32_t take_header(struct ky_parts *parts, const struct ky_bytes *payload,
-			   struct kymo_error *error)
+static int32_t take_header(struct ky_parts *parts, const struct ky_bytes *payload)
 {
 	struct ky_capture_header header;
 
 	memset(&header, 0, sizeof(header));
 	memcpy(&header, payload->data,
 	       payload->size < sizeof(header) ? payload->size : sizeof(header));
-	if (header.magic != KY_CAPTURE_MAGIC)
+	/* Of another major it would be as unreadable; the other captures are not. */
+	if (header.magic != KY_CAPTURE_MAGIC ||
+	    header.format_major != KYMO_CAPTURE_FORMAT_MAJOR)
 		return KYMO_AGAIN;
-	if (header.format_major != KYMO_CAPTURE_FORMAT_MAJOR)
-		return ky_error_set(error, KYMO_ERROR_VERSION,
-				    "a capture of format %u.%u; this version reads %d.x",
-				    header.format_major, header.format_minor,
-				    KYMO_CAPTURE_FORMAT_MAJOR);
 	end_text(header.host, sizeof(header.host));
 	end_text(header.boot_id, sizeof(header.boot_id));
 	end_text(header.library_version, sizeof(header.library_version));
 	end_text(header.exe, sizeof(header.exe));
-	end_text(header.command_line, sizeof(header.command_line));
+	if (header.command_line_size > sizeof(header.command_line))
+		header.command_line_size = sizeof(header.command_line);
 	parts->view.header = header;
 	parts->has_header = 1;
 	return KYMO_OK;
@@ -133,7 +130,7 @@ int32_t ky_parts_take(struct ky_parts *parts, const struct ky_block_header *bloc
 {
 	switch (block->kind) {
 	case KY_BLOCK_CAPTURE:
-		return take_header(parts, payload, error);
+		return take_header(parts, payload);
 	case KY_BLOCK_DICTIONARY:
 		return take_dictionary(parts, block->sequence, payload, error);
 	case KY_BLOCK_CHUNK:
@@ -164,11 +161,16 @@ static int compare_chunks(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+/* In our copy, where it stood in the file: of equal ones the first is taken. */
+#define PLACE reserved[0]
+
 static int compare_anchors(const void *left, const void *right)
 {
 	const struct ky_anchor *a = left, *b = right;
 
-	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+	if (a->sequence != b->sequence)
+		return a->sequence < b->sequence ? -1 : 1;
+	return a->PLACE < b->PLACE ? -1 : a->PLACE > b->PLACE;
 }
 
 /*
@@ -210,6 +212,8 @@ static void sort_anchors(struct ky_parts *parts)
 	struct ky_anchor *anchors = (void *)parts->anchors.data;
 	size_t count = parts->anchors.size / sizeof(*anchors), kept = 0;
 
+	for (size_t i = 0; i < count; i++)
+		anchors[i].PLACE = i;
 	if (count > 0)
 		qsort(anchors, count, sizeof(*anchors), compare_anchors);
 	for (size_t i = 0; i < count; i++) {

@@ -98,8 +98,7 @@ static uint32_t collect(struct ky_capture *capture, uint32_t epoch, int may_take
 			set_epoch(writer, epoch);
 			continue;
 		}
-		ky_lease_give(capture, writer);
-		ky_pool_give_slot(capture, writer->slot);
+		ky_lease_give_all(capture, writer);
 		taken++;
 	}
 	return taken;
@@ -149,7 +148,7 @@ uint32_t ky_lease_revoke_idle(struct ky_capture *capture, uint64_t now_ns)
 
 static int is_inside(const struct ky_writer *writer, uint32_t epoch)
 {
-	return is_busy(writer) && epoch_of(writer) == epoch;
+	return epoch != 0 && is_busy(writer) && epoch_of(writer) == epoch;
 }
 
 static void wait_for_writers(uint32_t epoch)
@@ -168,20 +167,29 @@ static void wait_for_writers(uint32_t epoch)
 void ky_capture_cut(struct ky_capture *capture)
 {
 	struct ky_gate_page *page = ky_gate();
-	uint32_t epoch = __atomic_load_n(&page->epoch, __ATOMIC_ACQUIRE);
+	const struct timespec limit = {0, CUT_WAIT_NS};
+	uint32_t epoch = ky_gate_epoch(), chunks = 0;
 	int kept = errno;
 
+	if (epoch == 0)
+		epoch = __atomic_load_n(&page->paused_epoch, __ATOMIC_ACQUIRE);
 	ky_gate_close();
-	pass_barrier();
+	/* Where no core can be told, each will have seen it by itself. */
+	if (pass_barrier() != 0)
+		nanosleep(&limit, NULL);
 	wait_for_writers(epoch);
 
 	ky_lock(&page->pool_lock);
 	for (uint32_t i = 0; i < ky_writers.used; i++) {
 		struct ky_writer *writer = &ky_writers.all[i];
 
-		if (writer->chunk && is_inside(writer, epoch)) {
+		if (!is_inside(writer, epoch))
+			continue;
+		/* Without a chunk it still is at its slot, and at the header. */
+		capture->quarantined++;
+		if (writer->chunk) {
 			capture->states[writer->chunk - 1] = KY_CHUNK_QUARANTINED;
-			capture->quarantined++;
+			chunks++;
 		}
 	}
 	for (uint32_t i = 0; i < capture->chunk_count; i++) {
@@ -191,7 +199,7 @@ void ky_capture_cut(struct ky_capture *capture)
 			__atomic_store_n(state, KY_CHUNK_SEALED, __ATOMIC_RELEASE);
 	}
 	capture->partial_count = 0;
-	capture->header->quarantined_chunks = capture->quarantined;
+	capture->header->quarantined_chunks += chunks;
 	ky_capture_host_anchor(capture);
 	__atomic_store_n(&capture->header->state, KY_CAPTURE_STOPPED, __ATOMIC_RELEASE);
 	ky_unlock(&page->pool_lock);

@@ -50,7 +50,10 @@ typedef uint64_t __attribute__((may_alias)) header_word;
 
 KYMO_STATIC_ASSERT(sizeof(struct ky_capture_header) % sizeof(header_word) == 0);
 
-/* The header as it is now, word by word: some of them are being counted up. */
+/*
+ * The header as it is now, word by word: some of them are being counted up. What does not
+ * change comes from our copy: a stray write of the program must not cost the capture.
+ */
 static int32_t write_capture_header(struct ky_spool_capture *self,
 				    struct kymo_error *error)
 {
@@ -59,12 +62,14 @@ static int32_t write_capture_header(struct ky_spool_capture *self,
 
 	for (size_t i = 0; i < sizeof(struct ky_capture_header) / sizeof(*to); i++)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	memcpy(to, self->capture->constants, sizeof(self->capture->constants));
+	((struct ky_capture_header *)(void *)to)->capture = self->number;
 	return ky_spool_write_block(self->spool, KY_BLOCK_CAPTURE,
 				    sizeof(struct ky_capture_header), self->number, 0,
 				    error);
 }
 
-int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture,
+int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture, uint64_t number,
 		     struct ky_spool_capture **out, struct kymo_error *error)
 {
 	struct ky_spool_capture *self = calloc(1, sizeof(*self));
@@ -75,7 +80,7 @@ int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture,
 		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
 	self->spool = spool;
 	self->capture = capture;
-	self->number = capture->header->capture;
+	self->number = number;
 	self->done = calloc((size_t)capture->chunk_count + 1, sizeof(*self->done));
 	if (!self->done) {
 		free(self);
@@ -89,6 +94,7 @@ int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture,
 	}
 	self->next = spool->captures;
 	spool->captures = self;
+	ky_spool_reserve(spool, spool->unended + 1);
 	*out = self;
 	return KYMO_OK;
 }
@@ -238,6 +244,11 @@ static void reuse_chunk(struct ky_capture *capture, uint32_t index)
 	__atomic_fetch_add(&capture->header->chunks_freed, 1, __ATOMIC_RELEASE);
 }
 
+int32_t ky_spool_anchors(struct ky_spool_capture *self, struct kymo_error *error)
+{
+	return drain_anchors(self, 0, error);
+}
+
 int32_t ky_spool_drain(struct ky_spool_capture *self, uint32_t *freed,
 		       struct kymo_error *error)
 {
@@ -344,32 +355,38 @@ static int32_t write_end(struct ky_spool_capture *self, uint32_t reason,
 				    0, error);
 }
 
-/* Counts come last: so they have at least what the lines before them make up. */
-static int32_t write_rest(struct ky_spool_capture *self, int skip_incomplete,
-			  struct kymo_error *error)
+/* Everything but the counts. */
+static int32_t write_records(struct ky_spool_capture *self, int skip_incomplete,
+			     struct kymo_error *error)
 {
 	int32_t status = drain_anchors(self, skip_incomplete, error);
 
 	if (status == KYMO_OK)
 		status = write_chunks(self, error);
-	if (status == KYMO_OK)
-		status = drain_dictionary(self, error);
+	return status == KYMO_OK ? drain_dictionary(self, error) : status;
+}
+
+/* Counts come last: so they have at least what the lines before them make up. */
+int32_t ky_spool_snapshot(struct ky_spool_capture *self, struct kymo_error *error)
+{
+	int32_t status = write_records(self, 0, error);
+
 	return status == KYMO_OK ? write_counts(self, error) : status;
 }
 
-int32_t ky_spool_snapshot(struct ky_spool_capture *self, struct kymo_error *error)
-{
-	return write_rest(self, 0, error);
-}
-
+/* Also where no more records could be written: counts tell how many that are. */
 int32_t ky_spool_finish(struct ky_spool_capture *self, uint32_t end_reason,
 			struct kymo_error *error)
 {
-	int32_t status;
+	int32_t status = write_records(self, 1, error), ended;
 
+	if (status != KYMO_OK)
+		error = NULL; /* it says what was first */
 	self->has_counts = 0;
-	status = write_rest(self, 1, error);
-	if (status == KYMO_OK)
-		status = write_end(self, end_reason, error);
-	return status;
+	ended = write_counts(self, error);
+	if (ended == KYMO_OK)
+		ended = write_end(self, end_reason, error);
+	if (ended == KYMO_OK && self->spool->unended > 0)
+		ky_spool_reserve(self->spool, self->spool->unended - 1);
+	return status == KYMO_OK ? ended : status;
 }

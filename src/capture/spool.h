@@ -2,7 +2,7 @@
 /*
  * Writing a .kymo file from the memory of captures, while they are being recorded or
  * after. One spool is one file; one thread. The memory may be another process's, which
- * may write anything at any time: each word is read once and checked.
+ * may write anything at any time: what is read there is copied, and the copy checked.
  */
 #ifndef KYMO_CAPTURE_SPOOL_H
 #define KYMO_CAPTURE_SPOOL_H
@@ -42,23 +42,32 @@ int ky_spool_disk(const struct ky_spool *spool, uint64_t *total, uint64_t *avail
 
 struct ky_spool_capture; /* what of one capture has been written already */
 
-/* The capture's memory stays the caller's and must outlive the handle. */
-int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture,
+/*
+ * The capture's memory stays the caller's and must outlive the handle. `number` is that
+ * of the capture within the recording, whatever its memory says by now.
+ */
+int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture, uint64_t number,
 		     struct ky_spool_capture **out, struct kymo_error *error);
 
 /*
  * While the program runs, each with the dictionary as far as the lines need it:
  *
- * drain: anchors and sealed chunks, which become FREE again; at most KY_DRAIN_MAX, how
- * many is added to `*freed`. snapshot: also what is committed in chunks that are not
- * sealed yet, and all counts, so that the file would do if nobody came to finish it.
+ * anchors: only those, whose ring would run over. drain: also sealed chunks, which become
+ * FREE again; at most KY_DRAIN_MAX, how many is added to `*freed`. snapshot: also what is
+ * committed in chunks that are not sealed yet, and all counts, so that the file would do
+ * if nobody came to finish it.
  */
 #define KY_DRAIN_MAX 64u
+int32_t ky_spool_anchors(struct ky_spool_capture *capture, struct kymo_error *error);
 int32_t ky_spool_drain(struct ky_spool_capture *capture, uint32_t *freed,
 		       struct kymo_error *error);
 int32_t ky_spool_snapshot(struct ky_spool_capture *capture, struct kymo_error *error);
 
-/* Everything that is not in the file yet, and the end block; once per capture. */
+/*
+ * Everything that is not in the file yet, and the end block; once per capture. Where the
+ * disk is full, counts and end are in the file all the same, if the file system lets us
+ * keep some room for them.
+ */
 int32_t ky_spool_finish(struct ky_spool_capture *capture, uint32_t end_reason,
 			struct kymo_error *error);
 

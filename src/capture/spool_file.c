@@ -12,12 +12,62 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "capture/block.h"
 
-#define BLOCK_ALIGN 64u
+#define RESERVE_BASE    65536u /* also of writers: one has 72 bytes */
+#define RESERVE_CAPTURE 16384u
+#define ALLOCATE_AHEAD  (1u << 20)
 
-static size_t padded(size_t size)
+void ky_spool_reserve(struct ky_spool *spool, uint32_t captures)
 {
-	return (size + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
+	spool->unended = captures;
+	spool->reserve = RESERVE_BASE + (uint64_t)captures * RESERVE_CAPTURE;
+}
+
+static int allocate_until(struct ky_spool *spool, uint64_t end)
+{
+	int failed;
+
+	do {
+		failed = fallocate(spool->fd, FALLOC_FL_KEEP_SIZE, (off_t)spool->size,
+				   (off_t)(end - spool->size));
+	} while (failed && errno == EINTR);
+	if (failed)
+		return errno;
+	spool->allocated = end;
+	return 0;
+}
+
+/*
+ * Takes space for `size` bytes more, and the reserve behind them; 0 or an errno: so much
+ * is not there. Whatever else is wrong, the write itself finds.
+ */
+static int make_room(struct ky_spool *spool, size_t size)
+{
+	const uint64_t end = spool->size + size + spool->reserve;
+	int number;
+
+	if (spool->is_unreservable || end <= spool->allocated)
+		return 0;
+	number = allocate_until(spool, end + ALLOCATE_AHEAD);
+	if (number == ENOSPC || number == EDQUOT)
+		number = allocate_until(spool, end);
+	if (number == 0 || number == ENOSPC || number == EDQUOT)
+		return number;
+	spool->is_unreservable = 1;
+	return 0;
+}
+
+/* What makes losses known must find its place where what is lost found none. */
+static int may_use_reserve(uint32_t kind)
+{
+	return kind == KY_BLOCK_CAPTURE || kind == KY_BLOCK_WRITERS ||
+	       kind == KY_BLOCK_SOURCES || kind == KY_BLOCK_END;
+}
+
+static int32_t cannot_write(int number, struct kymo_error *error)
+{
+	return ky_error_set_errno(error, number, "cannot write the capture file");
 }
 
 /* Appends to the file, or leaves it as it was. */
@@ -30,24 +80,31 @@ static int32_t append(struct ky_spool *spool, const void *data, size_t size,
 		spool->size += size;
 		return KYMO_OK;
 	}
-	/* Should this fail too, readers pass over the half block. */
-	if (ftruncate(spool->fd, (off_t)spool->size) == 0)
-		lseek(spool->fd, (off_t)spool->size, SEEK_SET);
-	return ky_error_set_errno(error, number, "cannot write the capture file");
+	/*
+	 * Should it not be cut back, the next block still is written over the half one,
+	 * so that each begins where readers look; what is left behind they pass over.
+	 */
+	(void)!ftruncate(spool->fd, (off_t)spool->size);
+	spool->allocated = spool->size;
+	lseek(spool->fd, (off_t)spool->size, SEEK_SET);
+	return cannot_write(number, error);
 }
 
 int32_t ky_spool_write_prepared(struct ky_spool *spool, uint8_t *block,
 				struct ky_block_header header, struct kymo_error *error)
 {
 	uint8_t *payload = block + sizeof(header);
+	const size_t padded = (size_t)ky_block_padded(header.size);
+	int number = make_room(spool, sizeof(header) + padded);
 
+	if (number && !may_use_reserve(header.kind))
+		return cannot_write(number, error);
 	header.magic = KY_BLOCK_MAGIC;
 	header.payload_crc32c = ky_crc32c(0, payload, header.size);
-	header.header_crc32c =
-		ky_crc32c(0, &header, offsetof(struct ky_block_header, header_crc32c));
+	header.header_crc32c = ky_block_crc(&header);
 	memcpy(block, &header, sizeof(header));
-	memset(payload + header.size, 0, padded(header.size) - header.size);
-	return append(spool, block, sizeof(header) + padded(header.size), error);
+	memset(payload + header.size, 0, padded - header.size);
+	return append(spool, block, sizeof(header) + padded, error);
 }
 
 int32_t ky_spool_write_block(struct ky_spool *spool, uint32_t kind, size_t size,
@@ -85,6 +142,9 @@ void ky_spool_close(struct ky_spool *spool)
 	if (!spool)
 		return;
 	ky_spool_forget(spool);
+	/* What was allocated in advance is given back. */
+	if (spool->allocated > spool->size)
+		(void)!ftruncate(spool->fd, (off_t)spool->size);
 	if (spool->fd >= 0)
 		close(spool->fd);
 	free(spool->chunk);
@@ -137,8 +197,9 @@ static struct ky_spool *make_spool(struct kymo_error *error)
 
 	if (spool) {
 		spool->fd = -1;
+		ky_spool_reserve(spool, 0);
 		spool->buffer = malloc(sizeof(struct ky_block_header) + KY_PIECE_SIZE +
-				       BLOCK_ALIGN);
+				       KY_BLOCK_ALIGN);
 		spool->chunk = malloc(sizeof(struct ky_block_header) + KY_CHUNK_SIZE);
 	}
 	if (spool && spool->buffer && spool->chunk)
@@ -183,13 +244,10 @@ static uint64_t find_end(int fd, uint64_t offset, uint64_t size)
 
 	while (size - offset >= sizeof(block) &&
 	       ky_pread_all(fd, &block, sizeof(block), offset, &got) == 0 &&
-	       got == sizeof(block) && block.magic == KY_BLOCK_MAGIC &&
-	       block.header_crc32c ==
-		       ky_crc32c(0, &block,
-				 offsetof(struct ky_block_header, header_crc32c)) &&
-	       block.size <= size - offset - sizeof(block) &&
-	       padded(block.size) <= size - offset - sizeof(block))
-		offset += sizeof(block) + padded(block.size);
+	       got == sizeof(block) &&
+	       ky_block_is_whole(&block, size - offset - sizeof(block)) &&
+	       ky_block_padded(block.size) <= size - offset - sizeof(block))
+		offset += sizeof(block) + ky_block_padded(block.size);
 	return offset;
 }
 

@@ -19,6 +19,9 @@ extern struct ky_writers ky_writers;
 /* The writer's chunk goes back to the pool; its thread is not inside. pool_lock held. */
 void ky_lease_give(struct ky_capture *capture, struct ky_writer *writer);
 
+/* Its slot as well: the writer takes part no more. */
+void ky_lease_give_all(struct ky_capture *capture, struct ky_writer *writer);
+
 /*
  * When no chunk is left: gives on those of threads that have not written for a while.
  * How many there were; pool_lock held.

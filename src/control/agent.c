@@ -261,7 +261,7 @@ static void decide(void)
 	if (parent == PHASE_FOLLOWED)
 		ky_sources_forked();
 	else
-		ky_sources_begin(welcome.wanted, ky_gate()->epoch);
+		ky_sources_begin(welcome.wanted, ky_gate_epoch());
 }
 
 void ky_agent_decide(void)

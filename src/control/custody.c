@@ -302,6 +302,7 @@ int32_t ky_custody_open(struct ky_custody *custody, struct kymo_error *error)
 
 	custody->keeper_fd = -1;
 	custody->keeper_setup.generation = 1;
+	custody->keeper_setup.captures = &custody->capture_setup;
 	status = add_spare(custody, error);
 	if (!status)
 		status = spawn_keeper(custody, error);

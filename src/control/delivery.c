@@ -15,22 +15,6 @@
 #include "control/output.h"
 #include "session/export.h"
 
-/* Puts the file in its place in one step; an existing one only if that is wanted. */
-static int move_file(const char *from, const char *to, uint32_t overwrite)
-{
-	if (overwrite)
-		return rename(from, to) < 0 ? errno : 0;
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	/* Not every file system can; link() never replaces. */
-	if (errno != EINVAL && errno != ENOSYS)
-		return errno;
-	if (link(from, to) < 0)
-		return errno;
-	unlink(from);
-	return 0;
-}
-
 static int flush_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), number = 0;
@@ -55,7 +39,8 @@ static int32_t deliver_capture(const struct ky_delivery *delivery,
 		return status;
 	number = flush_file(delivery->capture);
 	if (!number)
-		number = move_file(delivery->capture, setup->output, setup->overwrite);
+		number = ky_move_file(delivery->capture, setup->output,
+				      (int)setup->overwrite);
 	if (number)
 		return ky_error_set_errno(error, number, "cannot make \"%s\"",
 					  setup->output);
@@ -72,7 +57,8 @@ static int32_t deliver_trace(const struct ky_delivery *delivery,
 		.overwrite = setup->overwrite,
 		.compat = {setup->compat, setup->compat ? strlen(setup->compat) : 0},
 	};
-	int32_t status = kymo_export(paths, 1, setup->output, &options, summary, error);
+	int32_t status =
+		kymo_timeline_export(paths, 1, setup->output, &options, summary, error);
 
 	if (!status)
 		unlink(delivery->capture);
@@ -123,10 +109,14 @@ void ky_delivery_finish(struct ky_delivery *delivery, const struct kymo_error *f
 		return;
 	}
 	/* Less than was asked for, though what there is is complete. */
-	if (failure->status)
+	if (failure->status) {
 		outcome->error = *failure;
-	else if (missing.status)
+		/* Something is missing, even if no count tells what. */
+		if (outcome->summary.lost == 0)
+			outcome->summary.incomplete = 1;
+	} else if (missing.status) {
 		outcome->error = missing;
+	}
 }
 
 void ky_delivery_abandon(struct ky_delivery *delivery)

@@ -64,6 +64,7 @@ static void injections_do_what_they_say(void **state)
 		{KYMO_INJECT_SET, "NEW", NULL, "{plug}{", "{plug}{"},
 		{KYMO_INJECT_PREPEND, "LIST", ":", "{plugin}", PATH ":a:b"},
 		{KYMO_INJECT_PREPEND, "LIST", NULL, "{plugin}", PATH ":a:b"},
+		{KYMO_INJECT_APPEND, "LIST", "", "{plugin}", "a:b:" PATH},
 		{KYMO_INJECT_APPEND, "LIST", ", ", "{plugin}", "a:b, " PATH},
 		{KYMO_INJECT_PREPEND, "EMPTY", ":", "{plugin}", PATH},
 		{KYMO_INJECT_APPEND, "NEW", ":", "{plugin}", PATH},

@@ -96,6 +96,7 @@ static void give_up(struct keeper *keeper, struct kept *kept)
 	while (*link != kept)
 		link = &(*link)->next;
 	*link = kept->next;
+	keeper->stream.held -= kept->capture.size;
 	if (kept->pidfd >= 0) {
 		ky_loop_remove(&keeper->loop, kept->pidfd);
 		close(kept->pidfd);
@@ -116,7 +117,8 @@ static int32_t begin_capture(struct keeper *keeper, struct kept *kept,
 {
 	if (kept->spooled)
 		return KYMO_OK;
-	return ky_spool_add(keeper->spool, &kept->capture, &kept->spooled, error);
+	return ky_spool_add(keeper->spool, &kept->capture, kept->number, &kept->spooled,
+			    error);
 }
 
 static void tell_ended(struct keeper *keeper, uint64_t number)
@@ -145,6 +147,14 @@ static void end_capture(struct keeper *keeper, struct kept *kept, uint32_t reaso
 	tell_ended(keeper, number);
 }
 
+/* What fails here is tried again, and told of, in the end. */
+static void keep_anchors(struct keeper *keeper, struct kept *kept)
+{
+	ky_capture_host_anchor(&kept->capture);
+	if (begin_capture(keeper, kept, NULL) == KYMO_OK)
+		ky_spool_anchors(kept->spooled, NULL);
+}
+
 /* Takes chunks out of a capture whose process lives; how many. */
 static uint32_t stream(struct keeper *keeper, struct kept *kept, int is_period)
 {
@@ -152,6 +162,8 @@ static uint32_t stream(struct keeper *keeper, struct kept *kept, int is_period)
 	uint32_t freed = 0;
 	int32_t status;
 
+	if (keeper->setup->overflow != KY_OVERFLOW_STREAM)
+		return 0;
 	if (!ky_stream_goes_on(&keeper->stream)) {
 		ky_stream_mark(&keeper->stream, &kept->capture);
 		return 0;
@@ -173,10 +185,12 @@ static int32_t add_kept(struct keeper *keeper, uint64_t number, int fd,
 			struct kymo_error *error)
 {
 	struct kept *kept = calloc(1, sizeof(*kept));
+	struct ky_capture_setup setup = *keeper->setup->captures;
 	int32_t status;
 
+	setup.capture = number;
 	if (kept)
-		status = ky_capture_map(fd, &kept->capture, error);
+		status = ky_capture_map_made(fd, &setup, &kept->capture, error);
 	else
 		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
 	close(fd);
@@ -185,6 +199,7 @@ static int32_t add_kept(struct keeper *keeper, uint64_t number, int fd,
 		return ky_error_wrap(error, "cannot keep a capture");
 	}
 	kept->number = number;
+	keeper->stream.held += kept->capture.size;
 	kept->pidfd = -1;
 	kept->next = keeper->first;
 	keeper->first = kept;
@@ -310,7 +325,6 @@ static void set_tick(struct keeper *keeper, uint32_t warmed, uint32_t freed)
 
 static void look_after_all(struct keeper *keeper)
 {
-	const int is_streaming = keeper->setup->overflow == KY_OVERFLOW_STREAM;
 	uint64_t now = ky_monotonic_ns();
 	uint32_t warmed = 0, freed = 0;
 	int is_period = now - keeper->period_ns >= PERIOD_NS;
@@ -320,9 +334,8 @@ static void look_after_all(struct keeper *keeper)
 		if (kept->pidfd < 0 || !is_opened(kept))
 			continue;
 		if (is_period)
-			ky_capture_host_anchor(&kept->capture);
-		if (is_streaming)
-			freed += stream(keeper, kept, is_period);
+			keep_anchors(keeper, kept);
+		freed += stream(keeper, kept, is_period);
 	}
 	if (is_period)
 		keeper->period_ns = now;
@@ -346,6 +359,13 @@ static void keep(struct keeper *keeper)
 }
 
 /* ---- Birth and end ---- */
+
+/* What the front would have removed. */
+static void clean_up_for_front(const struct ky_keeper_setup *setup)
+{
+	unlink(setup->socket);
+	rmdir(setup->folder);
+}
 
 static int32_t open_all(struct keeper *keeper, struct kymo_error *error)
 {
@@ -391,20 +411,25 @@ static void run(const struct ky_keeper_setup *setup)
 			ky_delivery_finish(&keeper.delivery, &keeper.failure,
 					   &told.outcome);
 	}
+	if (keeper.is_orphan)
+		clean_up_for_front(setup);
 	tell(&keeper, &told);
 }
 
 /* Leaves the front's terminal, descriptors and signals behind. */
 static void become_keeper(int socket_fd)
 {
-	/* Out of the way first: the caller may have had standard descriptors closed. */
-	int null_fd = fcntl(open("/dev/null", O_RDWR | O_CLOEXEC), F_DUPFD, FRONT_FD + 1);
+	int null_fd;
 
-	socket_fd = fcntl(socket_fd, F_DUPFD, FRONT_FD + 1);
-	for (int fd = 0; fd < FRONT_FD && null_fd >= 0; fd++)
-		dup2(null_fd, fd);
+	/* First, and in place of others: there may be no descriptor left. */
 	dup2(socket_fd, FRONT_FD);
 	ky_close_from(FRONT_FD + 1);
+	/* The caller may have had standard descriptors closed. */
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < FRONT_FD && null_fd >= 0; fd++)
+		dup2(null_fd, fd);
+	if (null_fd > FRONT_FD)
+		close(null_fd);
 	setsid();
 	prctl(PR_SET_NAME, "kymo-keeper", 0, 0, 0);
 	signal(SIGPIPE, SIG_IGN);

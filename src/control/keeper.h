@@ -24,6 +24,7 @@
 
 #include <kymo/control.h>
 
+#include "capture/capture.h"
 #include "control/report.h"
 
 #define KY_HANDOVER_MEMORY  1u
@@ -64,16 +65,18 @@ struct ky_told {
 struct ky_keeper_setup {
 	const char *output; /* the file to be made */
 	uint32_t overwrite;
-	uint32_t overflow;   /* KY_OVERFLOW_* */
+	uint32_t overflow;                       /* KY_OVERFLOW_* */
+	const struct ky_capture_setup *captures; /* how they are made, but the number */
 	uint64_t file_limit; /* of streaming, bytes; 0: by the space that is free */
 	uint64_t session;
 	struct kymo_str command_line;
-	const char *compat;         /* or NULL */
-	const char *const *require; /* or NULL */
-	const char *wanted;         /* names of sources, separated by ',' */
-	pid_t recorder;             /* names the file: ".NAME.kymo-PID" */
-	uint32_t generation;        /* 1, and 2 for the one that took over */
-	uint32_t has_file;          /* 1: a capture has ENDED, so there must be one */
+	const char *compat;          /* or NULL */
+	const char *const *require;  /* or NULL */
+	const char *wanted;          /* names of sources, separated by ',' */
+	const char *folder, *socket; /* of the front, removed if that is gone */
+	pid_t recorder;              /* names the file: ".NAME.kymo-PID" */
+	uint32_t generation;         /* 1, and 2 for the one that took over */
+	uint32_t has_file;           /* 1: a capture has ENDED, so there must be one */
 };
 
 /*

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "session/sinks.h"
 
-#define CAPTURE_SUFFIX ".kymo"
-#define NS_PER_SECOND  1000000000
+#define NS_PER_SECOND 1000000000
 
 /* Text that grows within a fixed buffer; `size` beyond `room` means that it did not fit.
  */
@@ -171,25 +171,56 @@ static int32_t folder_of(const char *path, char *out, size_t size,
 	return KYMO_OK;
 }
 
-int32_t ky_output_check(const char *path, uint32_t overwrite, struct kymo_error *error)
+/* Whether what is at `path`, if there is anything, can be replaced. */
+static int32_t check_existing(const char *path, const struct stat *found,
+			      uint32_t overwrite, struct kymo_error *error)
 {
-	char folder[PATH_MAX];
-	struct stat info;
+	if (!S_ISREG(found->st_mode))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "\"%s\" is no file: name one that can be written",
+				    path);
+	if (!overwrite)
+		return ky_error_set(error, KYMO_ERROR_EXISTS,
+				    "\"%s\" exists already: name another file, or allow "
+				    "overwriting (-f)",
+				    path);
+	return KYMO_OK;
+}
+
+/* Follows links, so that what they point to is replaced and not they. */
+static int32_t find_target(const char *path, uint32_t overwrite, char *target,
+			   struct kymo_error *error)
+{
+	struct stat found;
 	int32_t status;
 
-	if (stat(path, &info) == 0) {
-		if (!S_ISREG(info.st_mode))
-			return ky_error_set(error, KYMO_ERROR_INVALID,
-					    "\"%s\" is no file: name one that can be "
-					    "written",
-					    path);
-		if (!overwrite)
-			return ky_error_set(error, KYMO_ERROR_EXISTS,
-					    "\"%s\" exists already: name another one, or "
-					    "allow it to be replaced (-f)",
-					    path);
+	snprintf(target, PATH_MAX, "%s", path);
+	if (stat(path, &found) == 0) {
+		status = check_existing(path, &found, overwrite, error);
+		if (!status && lstat(path, &found) == 0 && S_ISLNK(found.st_mode) &&
+		    !realpath(path, target))
+			status = ky_error_set_errno(error, errno, "cannot find \"%s\"",
+						    path);
+		return status;
 	}
-	status = folder_of(path, folder, sizeof(folder), error);
+	if (errno != ENOENT)
+		return ky_error_set_errno(error, errno, "cannot make \"%s\"", path);
+	if (lstat(path, &found) == 0)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "\"%s\" is a link to what does not exist: name "
+				    "another file",
+				    path);
+	return KYMO_OK;
+}
+
+int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
+			struct kymo_error *error)
+{
+	char folder[PATH_MAX];
+	int32_t status = find_target(path, overwrite, target, error);
+
+	if (!status)
+		status = folder_of(target, folder, sizeof(folder), error);
 	if (status)
 		return status;
 	if (access(folder, W_OK | X_OK) != 0)
@@ -200,9 +231,47 @@ int32_t ky_output_check(const char *path, uint32_t overwrite, struct kymo_error 
 
 int ky_output_is_capture(const char *path)
 {
-	size_t size = strlen(path), suffix = sizeof(CAPTURE_SUFFIX) - 1;
+	size_t size = strlen(path), suffix = sizeof(KY_CAPTURE_SUFFIX) - 1;
 
-	return size >= suffix && strcmp(path + size - suffix, CAPTURE_SUFFIX) == 0;
+	return size >= suffix && strcmp(path + size - suffix, KY_CAPTURE_SUFFIX) == 0;
+}
+
+/* Whether a sink writes for that reader only the sink knows: it is opened, for nothing.
+ */
+static int32_t check_compat(const struct ky_sink_choice *choice, uint32_t overwrite,
+			    const char *compat, struct kymo_error *error)
+{
+	const struct kymo_sink_options options = {
+		.struct_size = sizeof(options),
+		.overwrite = overwrite,
+		.compat = {compat, strlen(compat)},
+	};
+	void *sink = NULL;
+	int32_t status = choice->desc->ops->open(choice->path, &options, &sink, error);
+
+	if (!status)
+		choice->desc->ops->close(sink);
+	return status;
+}
+
+int32_t ky_output_check_sink(const char *path, uint32_t overwrite, const char *compat,
+			     struct kymo_error *error)
+{
+	const int has_reader = compat && compat[0];
+	struct ky_sink_choice choice;
+	int32_t status;
+
+	if (!ky_output_is_capture(path)) {
+		status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+		return status || !has_reader
+			       ? status
+			       : check_compat(&choice, overwrite, compat, error);
+	}
+	if (has_reader)
+		return ky_error_set(error, KYMO_ERROR_CONFIG,
+				    "a capture is for no certain reader: use --compat "
+				    "with kymo export");
+	return KYMO_OK;
 }
 
 int32_t ky_output_capture_path(const char *path, pid_t recorder, char *out, size_t size,
@@ -211,7 +280,7 @@ int32_t ky_output_capture_path(const char *path, pid_t recorder, char *out, size
 	const char *name = base_name(path);
 	char tail[48];
 	int tail_size =
-		snprintf(tail, sizeof(tail), CAPTURE_SUFFIX "-%ld", (long)recorder);
+		snprintf(tail, sizeof(tail), KY_CAPTURE_SUFFIX "-%ld", (long)recorder);
 	int written;
 
 	/* The name may be as long as a name can be; this one must not be longer. */

@@ -23,9 +23,15 @@ int32_t ky_output_name(const char *pattern, const struct ky_output_facts *facts,
 
 /*
  * Whether the finished file could be put there: not there yet (unless `overwrite`), no
- * other kind of thing, in a folder that can be written to.
+ * other kind of thing, in a folder that can be written to. `target` (PATH_MAX bytes) is
+ * where: links are followed.
  */
-int32_t ky_output_check(const char *path, uint32_t overwrite, struct kymo_error *error);
+int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
+			struct kymo_error *error);
+
+/* Whether something makes files of that name, for the reader `compat` (or NULL). */
+int32_t ky_output_check_sink(const char *path, uint32_t overwrite, const char *compat,
+			     struct kymo_error *error);
 
 int ky_output_is_capture(const char *path);
 

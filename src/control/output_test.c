@@ -78,21 +78,56 @@ static void a_name_that_is_too_long_is_refused(void **state)
 static void what_exists_is_only_replaced_if_that_is_wanted(void **state)
 {
 	char folder[] = "/tmp/kymo-output-XXXXXX";
-	char path[64];
+	char path[64], target[PATH_MAX];
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/x.json", folder);
-	assert_int_equal(ky_output_check(path, 0, NULL), KYMO_OK);
+	assert_int_equal(ky_output_check(path, 0, target, NULL), KYMO_OK);
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-	assert_int_equal(ky_output_check(path, 0, NULL), KYMO_ERROR_EXISTS);
-	assert_int_equal(ky_output_check(path, 1, NULL), KYMO_OK);
+	assert_int_equal(ky_output_check(path, 0, target, NULL), KYMO_ERROR_EXISTS);
+	assert_int_equal(ky_output_check(path, 1, target, NULL), KYMO_OK);
 	unlink(path);
 	mkdir(path, 0700);
-	assert_int_equal(ky_output_check(path, 1, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(ky_output_check(path, 1, target, NULL), KYMO_ERROR_INVALID);
 	rmdir(path);
 	rmdir(folder);
-	assert_int_equal(ky_output_check(path, 1, NULL), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(ky_output_check(path, 1, target, NULL), KYMO_ERROR_NOT_FOUND);
+}
+
+static void of_a_link_the_target_is_replaced(void **state)
+{
+	char folder[] = "/tmp/kymo-output-XXXXXX";
+	char path[64], link[64], target[PATH_MAX];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x.json", folder);
+	snprintf(link, sizeof(link), "%s/l.json", folder);
+	assert_int_equal(symlink("x.json", link), 0);
+	assert_int_equal(ky_output_check(link, 1, target, NULL), KYMO_ERROR_INVALID);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	assert_int_equal(ky_output_check(link, 0, target, NULL), KYMO_ERROR_EXISTS);
+	assert_int_equal(ky_output_check(link, 1, target, NULL), KYMO_OK);
+	assert_string_equal(target, path);
+	unlink(path);
+	unlink(link);
+	assert_int_equal(symlink("l.json", link), 0);
+	assert_int_not_equal(ky_output_check(link, 1, target, NULL), KYMO_OK);
+	unlink(link);
+	rmdir(folder);
+}
+
+static void a_name_that_no_file_can_have_is_refused(void **state)
+{
+	char name[NAME_MAX + 2], target[PATH_MAX];
+	struct kymo_error error;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_not_equal(ky_output_check(name, 0, target, &error), KYMO_OK);
+	assert_non_null(strstr(error.message, "too long"));
 }
 
 static void the_capture_lies_beside_and_its_name_is_never_too_long(void **state)
@@ -126,6 +161,8 @@ int main(void)
 		cmocka_unit_test(bad_patterns_are_refused),
 		cmocka_unit_test(a_name_that_is_too_long_is_refused),
 		cmocka_unit_test(what_exists_is_only_replaced_if_that_is_wanted),
+		cmocka_unit_test(of_a_link_the_target_is_replaced),
+		cmocka_unit_test(a_name_that_no_file_can_have_is_refused),
 		cmocka_unit_test(the_capture_lies_beside_and_its_name_is_never_too_long),
 		cmocka_unit_test(the_suffix_tells_a_capture),
 	};

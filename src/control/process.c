@@ -4,77 +4,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-
-/* Of <linux/sched.h>: set by fork, cleared by exec. */
-#define PF_FORKNOEXEC 0x40u
-
-/* Fields of /proc/PID/stat, counted as in proc(5); the second may hold blanks and ')'. */
-#define STAT_FLAGS      9
-#define STAT_START_TIME 22
-
 /* Since Linux 6.5; older C libraries do not know it. */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
-
-static void stat_path(pid_t pid, char *out)
-{
-	static const char head[] = "/proc/", tail[] = "/stat";
-	char digits[3 * sizeof(pid)];
-	size_t count = 0;
-
-	do {
-		digits[count++] = (char)('0' + pid % 10);
-		pid /= 10;
-	} while (pid > 0);
-	memcpy(out, head, sizeof(head) - 1);
-	out += sizeof(head) - 1;
-	while (count > 0)
-		*out++ = digits[--count];
-	memcpy(out, tail, sizeof(tail));
-}
-
-static uint64_t read_number(const char *text)
-{
-	uint64_t number = 0;
-
-	while (*text >= '0' && *text <= '9')
-		number = number * 10 + (uint64_t)(*text++ - '0');
-	return number;
-}
-
-int ky_process_read(pid_t pid, struct ky_process *out)
-{
-	char path[48] = "/proc/self/stat";
-	char text[1024];
-	const char *at;
-	ssize_t size;
-
-	*out = (struct ky_process){0};
-	if (pid > 0)
-		stat_path(pid, path);
-	size = ky_read_small(path, text, sizeof(text));
-	if (size < 0)
-		return (int)-size;
-	at = strrchr(text, ')');
-	/* What follows the name is the third field. */
-	for (int field = 2; at && field < STAT_START_TIME; field++) {
-		at = strchr(at + 1, ' ');
-		if (at && field + 1 == STAT_FLAGS)
-			out->forked_not_exec = (read_number(at + 1) & PF_FORKNOEXEC) != 0;
-	}
-	if (!at)
-		return EIO;
-	out->start_time = read_number(at + 1);
-	return 0;
-}
 
 int ky_pidfd_open(pid_t pid)
 {

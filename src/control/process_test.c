@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,37 +18,6 @@ static pid_t make_child(void)
 		_exit(0);
 	}
 	return child;
-}
-
-static void end_child(pid_t child)
-{
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-}
-
-static void a_process_is_read_whatever_its_name(void **state)
-{
-	struct ky_process by_pid, self;
-
-	(void)state;
-	assert_int_equal(prctl(PR_SET_NAME, ") x ) 1 2 (", 0, 0, 0), 0);
-	assert_int_equal(ky_process_read(getpid(), &by_pid), 0);
-	assert_int_equal(ky_process_read(0, &self), 0);
-	assert_int_not_equal(self.start_time, 0);
-	assert_int_equal(self.start_time, by_pid.start_time);
-	assert_int_equal(self.forked_not_exec, 0);
-}
-
-static void a_child_is_known_as_forked(void **state)
-{
-	struct ky_process process;
-	pid_t child = make_child();
-
-	(void)state;
-	assert_int_equal(ky_process_read(child, &process), 0);
-	assert_int_equal(process.forked_not_exec, 1);
-	end_child(child);
-	assert_int_equal(ky_process_read(child, &process), ENOENT);
 }
 
 static void a_pidfd_tells_the_end_of_its_process(void **state)
@@ -107,8 +75,6 @@ static void all_descriptors_from_one_on_are_closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_is_read_whatever_its_name),
-		cmocka_unit_test(a_child_is_known_as_forked),
 		cmocka_unit_test(a_pidfd_tells_the_end_of_its_process),
 		cmocka_unit_test(a_peer_is_found_by_its_socket),
 		cmocka_unit_test(all_descriptors_from_one_on_are_closed),

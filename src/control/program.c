@@ -61,8 +61,12 @@ static void raise_limit(int resource, struct rlimit *kept)
 
 void ky_inheritance_take(struct ky_inheritance *out, sigset_t *front_signals)
 {
-	/* SIGXFSZ: what exceeds a limit shall be an error, not the end. */
-	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD, SIGXFSZ};
+	/*
+	 * SIGXFSZ: what exceeds a limit shall be an error, not the end. So shall be a
+	 * pipe whose reader is gone: the program may be killed while it waits for its go.
+	 */
+	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+				      SIGCHLD, SIGXFSZ, SIGPIPE};
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
 	sigemptyset(front_signals);
@@ -136,6 +140,7 @@ int ky_program_start(struct ky_program *program)
 	ssize_t sent, got;
 	int number = 0;
 
+	/* Where that fails it has ended: whoever waits for it is told how. */
 	do {
 		sent = write(program->go_fd, &go, 1);
 	} while (sent < 0 && errno == EINTR);

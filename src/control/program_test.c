@@ -97,6 +97,28 @@ static void an_abandoned_program_never_ran(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+static void one_that_is_killed_before_it_starts_has_ended(void **state)
+{
+	char *const arguments[] = {"true", NULL};
+	struct ky_program program;
+	siginfo_t info;
+	sigset_t broken;
+
+	(void)state;
+	assert_int_equal(
+		ky_program_prepare(&program, arguments, environ, &inheritance, NULL),
+		KYMO_OK);
+	kill(program.pid, SIGKILL);
+	waitid(P_PID, (id_t)program.pid, &info, WEXITED | WNOWAIT);
+	assert_int_equal(ky_program_start(&program), 0);
+	assert_int_equal(ky_exit_status(wait_status_of(&program)), 128 + SIGKILL);
+	ky_program_abandon(&program);
+	/* It waits, as all that the front reads. */
+	sigemptyset(&broken);
+	sigaddset(&broken, SIGPIPE);
+	assert_int_equal(sigtimedwait(&broken, NULL, &(struct timespec){0}), SIGPIPE);
+}
+
 static void what_was_taken_is_given_back(void **state)
 {
 	struct ky_inheritance first, second;
@@ -131,6 +153,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(an_abandoned_program_never_ran, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			one_that_is_killed_before_it_starts_has_ended, setup, teardown),
 		cmocka_unit_test(what_was_taken_is_given_back),
 	};
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "control/process.h"
+#include "base/proc_stat.h"
 
 static void fill_head(struct ky_message_head *head, uint32_t kind)
 {

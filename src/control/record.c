@@ -3,9 +3,9 @@
  * The front of a recording: it starts the program and waits for it, passes signals on,
  * lets agents in and has a keeper do the rest. One thread, one loop.
  *
- *     prepare    all that can fail before anything has run: plug-ins, socket, output,
- * keeper run        until the program, and the others that attached, have ended finish
- * until the keeper says what became of the output
+ *     prepare    what can fail before anything has run: plug-ins, socket, output, keeper
+ *     run        until the program, and the others that attached, have ended
+ *     finish     until the keeper says what became of the output
  *
  * SIGINT and SIGQUIT are the program's affair while it runs: it gets them from the
  * terminal as we do. SIGTERM and SIGHUP are passed on. Afterwards any of them ends what
@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "control/custody.h"
 #include "control/output.h"
 #include "control/process.h"
@@ -33,11 +34,13 @@
 #include "control/reception.h"
 #include "control/selection.h"
 #include "record/layout.h"
-#include "session/sinks.h"
 
 #define EXIT_CANNOT_RUN  126
 #define EXIT_NO_PROGRAM  127
 #define EXIT_OWN_FAILURE 125
+
+/* No program would be run without what comes before. */
+#define SIZE_LEAST offsetof(struct kymo_recorder_options, compat)
 
 #define NOTICE_AFTER_NS 1000000000u /* what takes longer is worth a word */
 #define NS_PER_MS       1000000u
@@ -47,8 +50,8 @@ KYMO_STATIC_ASSERT(KYMO_OVERFLOW_OVERWRITE == KY_OVERFLOW_OVERWRITE);
 KYMO_STATIC_ASSERT(KYMO_OVERFLOW_STREAM == KY_OVERFLOW_STREAM);
 
 struct front {
-	const struct kymo_record_options *options;
-	struct kymo_record_result *result;
+	struct kymo_recorder_options options;
+	struct kymo_recorder_result result;
 	struct ky_inheritance inheritance;
 	struct ky_loop loop;
 	struct ky_watch signal_watch;
@@ -58,46 +61,57 @@ struct front {
 	struct ky_reception reception;
 	struct ky_custody custody;
 	struct ky_program program;
-	char *command_line; /* arguments separated by NUL */
-	int is_running;     /* the program */
-	uint64_t notice_ns; /* when it is time to say what is waited for; 0: never */
-	int is_cut;         /* nobody else is waited for */
-	int is_detached;    /* nor the output */
+	char target[PATH_MAX]; /* the output, links followed */
+	char *command_line;    /* arguments separated by NUL */
+	int is_running;        /* the program */
+	uint64_t notice_ns;    /* when it is time to say what is waited for; 0: never */
+	int is_cut;            /* nobody else is waited for */
+	int is_detached;       /* nor the output */
 };
 
 /* ---- Prepare ---- */
 
-static int32_t check_options(const struct kymo_record_options *options,
-			     const struct kymo_record_result *result,
-			     struct kymo_error *error)
+static int32_t read_options(const struct kymo_recorder_options *options,
+			    struct kymo_recorder_options *out, struct kymo_error *error)
 {
-	const char *bytes = (const char *)options;
+	int32_t status;
 
-	if (!options || !result || options->struct_size < sizeof(*options) ||
-	    result->struct_size < sizeof(*result))
-		return ky_error_set(
-			error, KYMO_ERROR_INVALID,
-			"options and result are needed, with their struct_size");
-	for (size_t i = sizeof(*options); i < options->struct_size; i++)
-		if (bytes[i])
-			return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-					    "an option is newer than this library");
-	if (!options->arguments || !options->arguments[0])
+	if (!options)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no options");
+	status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
+	if (status)
+		return status;
+	if (!out->arguments || !out->arguments[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no program to run");
-	if (options->overflow > KYMO_OVERFLOW_STREAM)
+	if (out->buffer_size != 0 && out->buffer_size < KY_BUDGET_MIN)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "a buffer of %llu bytes is too small: at least %u "
+				    "(10 MiB) are needed",
+				    (unsigned long long)out->buffer_size, KY_BUDGET_MIN);
+	if (out->overflow > KYMO_OVERFLOW_STREAM)
 		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-				    "no such overflow policy: %u", options->overflow);
-	if (options->wait > KYMO_WAIT_PRIMARY)
+				    "no such overflow policy: %u", out->overflow);
+	if (out->wait > KYMO_WAIT_PRIMARY)
 		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-				    "no such way of waiting: %u", options->wait);
+				    "no such way of waiting: %u", out->wait);
 	return KYMO_OK;
+}
+
+static int32_t check_results(const struct kymo_recorder_result *result,
+			     const struct kymo_summary *summary, struct kymo_error *error)
+{
+	int32_t status = ky_result_check(summary, error);
+
+	if (!result)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no place for the result");
+	return status ? status : ky_result_check(result, error);
 }
 
 /* Arguments with a NUL behind each, as /proc/PID/cmdline has them. */
 static int32_t join_arguments(struct front *front, struct kymo_str *out,
 			      struct kymo_error *error)
 {
-	char *const *arguments = front->options->arguments;
+	char *const *arguments = front->options.arguments;
 	size_t size = 0;
 	char *to;
 
@@ -135,24 +149,25 @@ static int32_t open_signals(struct front *front, struct kymo_error *error)
 /* What is not even selected will not have recorded in the end. */
 static int32_t check_required(const struct front *front, struct kymo_error *error)
 {
-	const struct kymo_record_options *options = front->options;
+	const struct kymo_recorder_options *options = &front->options;
 	const char *names = front->selection.names;
 
-	if (!options->sources || !options->require)
-		return KYMO_OK;
-	for (size_t i = 0; options->require[i]; i++)
-		if (!ky_selection_has(names, options->require[i]))
+	for (size_t i = 0; options->require && options->require[i]; i++) {
+		const char *name = options->require[i];
+
+		if (strcmp(name, KY_SOURCE_APP) != 0 && !ky_selection_has(names, name))
 			return ky_error_set(
 				error, KYMO_ERROR_NOT_FOUND,
 				"the required source \"%s\" is none of those to "
 				"be recorded: %s",
-				options->require[i], names);
+				name, names[0] ? names : "there are none");
+	}
 	return KYMO_OK;
 }
 
 static int32_t open_reception(struct front *front, struct kymo_error *error)
 {
-	const struct kymo_record_options *options = front->options;
+	const struct kymo_recorder_options *options = &front->options;
 	struct ky_reception *reception = &front->reception;
 	int32_t status;
 
@@ -171,36 +186,39 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 /* The output's name and the keeper, once the pid is known. */
 static int32_t open_custody(struct front *front, struct kymo_error *error)
 {
-	const struct kymo_record_options *options = front->options;
+	const struct kymo_recorder_options *options = &front->options;
 	const struct ky_output_facts facts = {
 		.program = options->arguments[0],
 		.pid = front->program.pid,
 		.start_realtime_ns = (int64_t)ky_realtime_ns(),
 	};
-	char *output = front->result->output;
-	struct ky_sink_choice choice;
+	char *output = front->result.output;
 	struct ky_keeper_setup *setup = &front->custody.keeper_setup;
 	int32_t status;
 
 	status = ky_output_name(options->output, &facts, output,
-				sizeof(front->result->output), error);
+				sizeof(front->result.output), error);
 	if (!status)
-		status = ky_output_check(output, options->overwrite, error);
-	if (!status && !ky_output_is_capture(output))
-		status = ky_sink_choose(output, &choice, error);
+		status =
+			ky_output_check(output, options->overwrite, front->target, error);
+	if (!status)
+		status = ky_output_check_sink(output, options->overwrite, options->compat,
+					      error);
 	if (!status)
 		status = join_arguments(front, &setup->command_line, error);
 	if (status)
 		return status;
 	if (getrandom(&setup->session, sizeof(setup->session), 0) < 0)
 		setup->session = ky_realtime_ns();
-	setup->output = output;
+	setup->output = front->target;
 	setup->overwrite = options->overwrite;
 	setup->overflow = options->overflow ? options->overflow : KYMO_OVERFLOW_STREAM;
 	setup->file_limit = options->file_limit;
 	setup->compat = options->compat;
 	setup->require = options->require;
 	setup->wanted = front->selection.names;
+	setup->folder = front->reception.folder;
+	setup->socket = front->reception.path;
 	setup->recorder = getpid();
 	front->custody.loop = &front->loop;
 	front->custody.capture_setup = (struct ky_capture_setup){
@@ -222,7 +240,7 @@ static int32_t prepare(struct front *front, struct kymo_error *error)
 	if (!status)
 		status = open_reception(front, error);
 	if (!status)
-		status = ky_program_prepare(&front->program, front->options->arguments,
+		status = ky_program_prepare(&front->program, front->options.arguments,
 					    front->selection.environment.variables,
 					    &front->inheritance, error);
 	if (!status)
@@ -234,7 +252,7 @@ static int32_t prepare(struct front *front, struct kymo_error *error)
 
 static void set_notice(struct front *front)
 {
-	if (front->options->notice)
+	if (front->options.notice)
 		front->notice_ns = ky_monotonic_ns() + NOTICE_AFTER_NS;
 }
 
@@ -246,13 +264,13 @@ static void reap_program(struct front *front)
 	    waitpid(front->program.pid, &wait_status, WNOHANG) != front->program.pid)
 		return;
 	front->is_running = 0;
-	front->result->exit_status = ky_exit_status(wait_status);
+	front->result.exit_status = ky_exit_status(wait_status);
 	set_notice(front);
 }
 
 static void take_signal(struct front *front, int number)
 {
-	if (number == SIGXFSZ) {
+	if (number == SIGXFSZ || number == SIGPIPE) {
 		return; /* the call that caused it has failed, and said so */
 	} else if (number == SIGCHLD) {
 		reap_program(front);
@@ -279,17 +297,19 @@ static void read_signals(void *owner, struct ky_watch *watch)
 
 static int32_t start(struct front *front, struct kymo_error *error)
 {
-	const char *name = front->options->arguments[0];
+	const char *name = front->options.arguments[0];
 	int number = ky_program_start(&front->program);
 
 	if (number) {
-		front->result->exit_status = number == ENOENT || number == ENOTDIR
-						     ? EXIT_NO_PROGRAM
-						     : EXIT_CANNOT_RUN;
+		front->result.exit_status = number == ENOENT || number == ENOTDIR
+						    ? EXIT_NO_PROGRAM
+						    : EXIT_CANNOT_RUN;
 		return ky_error_set_errno(error, number, "cannot run \"%s\"", name);
 	}
-	front->result->was_started = 1;
+	front->result.was_started = 1;
 	front->is_running = 1;
+	/* Killed before it was let go, it may have told so when nobody cared. */
+	reap_program(front);
 	return KYMO_OK;
 }
 
@@ -298,7 +318,7 @@ static int is_done(const struct front *front)
 {
 	if (front->is_running)
 		return 0;
-	if (front->is_cut || front->options->wait == KYMO_WAIT_PRIMARY)
+	if (front->is_cut || front->options.wait == KYMO_WAIT_PRIMARY)
 		return 1;
 	return ky_reception_is_idle(&front->reception) &&
 	       ky_custody_count_processes(&front->custody, NULL) == 0;
@@ -307,13 +327,13 @@ static int is_done(const struct front *front)
 /* What there is to wait for now that the program has ended. */
 static void tell_waiting(const struct front *front)
 {
-	const struct kymo_record_options *options = front->options;
-	char text[sizeof(front->result->output) + 64];
+	const struct kymo_recorder_options *options = &front->options;
+	char text[sizeof(front->result.output) + 64];
 	pid_t pid = 0;
 	size_t count = ky_custody_count_processes(&front->custody, &pid);
 
 	if (front->custody.is_finishing)
-		snprintf(text, sizeof(text), "writing \"%s\"", front->result->output);
+		snprintf(text, sizeof(text), "writing \"%s\"", front->result.output);
 	else if (count == 1)
 		snprintf(text, sizeof(text),
 			 "the program has ended, process %ld goes on: waiting for it",
@@ -376,7 +396,7 @@ static void join_failed(const struct front *front, char *out, size_t size)
 static int32_t tell(struct front *front, struct kymo_error *error)
 {
 	const struct ky_outcome *outcome = &front->custody.outcome;
-	struct kymo_record_result *result = front->result;
+	struct kymo_recorder_result *result = &front->result;
 
 	memcpy(result->refused, front->reception.refused, sizeof(result->refused));
 	result->refused_count = front->reception.refused_count;
@@ -384,7 +404,6 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 		return ky_error_set(error, KYMO_ERROR_STATE,
 				    "interrupted; process %ld goes on writing \"%s\"",
 				    (long)front->custody.keeper, result->output);
-	result->summary = outcome->summary;
 	memcpy(result->capture, outcome->capture, sizeof(result->capture));
 	memcpy(result->losses, outcome->report.losses, sizeof(result->losses));
 	memcpy(result->stopped, outcome->report.stopped, sizeof(result->stopped));
@@ -399,7 +418,7 @@ static void close_all(struct front *front)
 {
 	ky_program_abandon(&front->program);
 	ky_reception_close(&front->reception);
-	if (!front->result->was_started)
+	if (!front->result.was_started)
 		ky_custody_abandon(&front->custody);
 	ky_custody_close(&front->custody);
 	ky_selection_destroy(&front->selection);
@@ -414,22 +433,24 @@ static void close_all(struct front *front)
 	free(front->command_line);
 }
 
-int32_t kymo_record_run(const struct kymo_record_options *options,
-			struct kymo_record_result *result, struct kymo_error *error)
+int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
+			  struct kymo_recorder_result *result,
+			  struct kymo_summary *summary, struct kymo_error *error)
 {
+	struct kymo_recorder_options known;
 	struct front *front;
-	int32_t status = check_options(options, result, error);
+	int32_t status = read_options(options, &known, error);
 
+	if (!status)
+		status = check_results(result, summary, error);
 	if (status)
 		return status;
 	front = calloc(1, sizeof(*front));
 	if (!front)
 		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-	memset((char *)result + sizeof(result->struct_size), 0,
-	       sizeof(*result) - sizeof(result->struct_size));
-	result->exit_status = EXIT_OWN_FAILURE;
-	front->options = options;
-	front->result = result;
+	front->options = known;
+	front->result.struct_size = sizeof(front->result);
+	front->result.exit_status = EXIT_OWN_FAILURE;
 	front->loop.epoll_fd = front->signal_fd = -1;
 	front->program = (struct ky_program){.go_fd = -1, .error_fd = -1};
 
@@ -441,6 +462,9 @@ int32_t kymo_record_run(const struct kymo_record_options *options,
 		status = tell(front, error);
 	}
 	close_all(front);
+	ky_result_write(result, &front->result, sizeof(front->result));
+	ky_result_write(summary, &front->custody.outcome.summary,
+			sizeof(front->custody.outcome.summary));
 	free(front);
 	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kymo_record_run and kymo_plugin_visit refuse; what they do, tests/cli shows. */
+/* What kymo_recorder_run and kymo_plugin_visit refuse; what they do, tests/cli shows. */
 #include <kymo/control.h>
 
 #include <string.h>
@@ -9,17 +9,17 @@
 
 static char *const program[] = {"true", NULL};
 
-static const struct kymo_record_options usable = {
+static const struct kymo_recorder_options usable = {
 	.struct_size = sizeof(usable),
 	.output = "/tmp/kymo-record-test-%p.kymo",
 	.arguments = program,
 };
 
-static int32_t run(const struct kymo_record_options *options)
+static int32_t run(const struct kymo_recorder_options *options)
 {
-	struct kymo_record_result result = {.struct_size = sizeof(result)};
+	struct kymo_recorder_result result = {.struct_size = sizeof(result)};
 	struct kymo_error error = {0};
-	int32_t status = kymo_record_run(options, &result, &error);
+	int32_t status = kymo_recorder_run(options, &result, NULL, &error);
 
 	if (status) {
 		assert_int_equal(error.status, status);
@@ -32,15 +32,18 @@ static int32_t run(const struct kymo_record_options *options)
 
 static void nothing_to_run_is_refused(void **state)
 {
-	struct kymo_record_options options = usable;
-	struct kymo_record_result result = {.struct_size = sizeof(result)};
+	struct kymo_recorder_options options = usable;
+	struct kymo_recorder_result result = {.struct_size = sizeof(result)};
 	char *const nothing[] = {NULL};
 
 	(void)state;
-	assert_int_equal(kymo_record_run(NULL, &result, NULL), KYMO_ERROR_INVALID);
-	assert_int_equal(kymo_record_run(&usable, NULL, NULL), KYMO_ERROR_INVALID);
-	result.struct_size = 8;
-	assert_int_equal(kymo_record_run(&usable, &result, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_recorder_run(NULL, &result, NULL, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_recorder_run(&usable, NULL, NULL, NULL),
+			 KYMO_ERROR_INVALID);
+	result.struct_size = 0;
+	assert_int_equal(kymo_recorder_run(&usable, &result, NULL, NULL),
+			 KYMO_ERROR_INVALID);
 	options.arguments = NULL;
 	assert_int_equal(run(&options), KYMO_ERROR_INVALID);
 	options.arguments = nothing;
@@ -53,7 +56,7 @@ static void nothing_to_run_is_refused(void **state)
 static void an_option_of_a_later_version_must_be_zero(void **state)
 {
 	struct {
-		struct kymo_record_options options;
+		struct kymo_recorder_options options;
 		uint64_t later;
 	} longer = {.options = usable};
 
@@ -64,9 +67,36 @@ static void an_option_of_a_later_version_must_be_zero(void **state)
 	assert_int_equal(run(&longer.options), KYMO_ERROR_UNSUPPORTED);
 }
 
+/* Of the time when there were neither notices nor overflow policies, nor texts. */
+static void an_older_program_is_served_as_far_as_its_structs_reach(void **state)
+{
+	struct kymo_recorder_options options = usable;
+	struct kymo_recorder_result result = {
+		.struct_size = offsetof(struct kymo_recorder_result, capture),
+	};
+	struct kymo_summary summary = {
+		.struct_size = offsetof(struct kymo_summary, events),
+	};
+
+	(void)state;
+	options.struct_size = offsetof(struct kymo_recorder_options, notice);
+	options.overflow = 77; /* not theirs */
+	result.capture[0] = 'x';
+	summary.bytes = 1;
+	assert_int_equal(kymo_recorder_run(&options, &result, &summary, NULL), KYMO_OK);
+	assert_int_equal(result.struct_size,
+			 offsetof(struct kymo_recorder_result, capture));
+	assert_int_equal(result.exit_status, 0);
+	assert_int_equal(access(result.output, F_OK), 0);
+	assert_int_equal(result.capture[0], 'x');
+	assert_int_equal(result.was_started, 0);
+	assert_int_equal(summary.bytes, 1);
+	unlink(result.output);
+}
+
 static void an_unknown_way_of_waiting_is_refused(void **state)
 {
-	struct kymo_record_options options = usable;
+	struct kymo_recorder_options options = usable;
 
 	(void)state;
 	options.wait = 7;
@@ -75,13 +105,14 @@ static void an_unknown_way_of_waiting_is_refused(void **state)
 
 static void a_program_that_is_not_there_gives_127(void **state)
 {
-	struct kymo_record_options options = usable;
-	struct kymo_record_result result = {.struct_size = sizeof(result)};
+	struct kymo_recorder_options options = usable;
+	struct kymo_recorder_result result = {.struct_size = sizeof(result)};
 	char *const missing[] = {"/no/such/program", NULL};
 
 	(void)state;
 	options.arguments = missing;
-	assert_int_equal(kymo_record_run(&options, &result, NULL), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_recorder_run(&options, &result, NULL, NULL),
+			 KYMO_ERROR_NOT_FOUND);
 	assert_int_equal(result.exit_status, 127);
 	assert_int_equal(access(result.output, F_OK), -1);
 }
@@ -125,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_to_run_is_refused),
 		cmocka_unit_test(an_option_of_a_later_version_must_be_zero),
+		cmocka_unit_test(an_older_program_is_served_as_far_as_its_structs_reach),
 		cmocka_unit_test(an_unknown_way_of_waiting_is_refused),
 		cmocka_unit_test(a_program_that_is_not_there_gives_127),
 		cmocka_unit_test(a_plugin_that_is_not_there_cannot_be_visited),

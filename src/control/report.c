@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "capture/reader.h"
+#include "control/selection.h"
 
 /* What became of one source, over all processes; the best of its states counts. */
 struct fate {
@@ -30,7 +31,8 @@ struct fates {
 };
 
 struct losses {
-	uint64_t full, too_big, nested, overwritten, by_source, late, pending, names;
+	uint64_t full, too_big, nested, overwritten, by_source, late, invalid, pending,
+		names;
 	int is_at_least; /* a source dropped more than it could count */
 };
 
@@ -132,6 +134,7 @@ static void add_losses(struct losses *losses, const struct ky_reader_capture *ca
 		losses->by_source += counts->lost[KYMO_LOST_VENDOR] +
 				     counts->lost[KYMO_LOST_VENDOR_AT_LEAST];
 		losses->late += counts->lost[KYMO_LOST_LATE];
+		losses->invalid += counts->invalid;
 		losses->pending += counts->lost[KYMO_LOST_PENDING];
 		losses->overwritten += counts->overwritten;
 	}
@@ -176,6 +179,7 @@ static void tell_losses(const struct losses *losses, char *out, size_t size)
 				     : "dropped by sources",
 		 losses->by_source},
 		{"came too late", losses->late},
+		{"no valid records", losses->invalid},
 		{"not completed", losses->pending},
 		{"names not kept", losses->names},
 	};
@@ -215,10 +219,18 @@ static const char *state_name(uint32_t state)
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown state";
 }
 
+/* The program's own marks, which are no plug-in's. */
+static int is_app(const char *name)
+{
+	return strcmp(name, KY_SOURCE_APP) == 0;
+}
+
 static void tell_fate(const struct fate *fate, char *out, size_t size)
 {
 	snprintf(out, size, "%s: %s%s%s%s%s", fate->name,
-		 fate->is_seen ? state_name(fate->state) : "never loaded by the program",
+		 fate->is_seen        ? state_name(fate->state)
+		 : is_app(fate->name) ? "the program made no mark"
+				      : "never loaded by the program",
 		 fate->reason[0] ? ": " : "", fate->reason, fate->remedy[0] ? "; " : "",
 		 fate->remedy);
 }
@@ -230,6 +242,8 @@ static void tell_sources(const struct fates *fates, struct ky_report *report)
 		char text[sizeof(*fate) + 32];
 
 		tell_fate(fate, text, sizeof(text));
+		if (!fate->is_seen && is_app(fate->name))
+			continue; /* a program without marks is nothing to be told of */
 		if (!fate->is_seen)
 			append(report->absent, sizeof(report->absent), ", ", fate->name);
 		else if (!has_recorded(fate->state))

@@ -84,7 +84,7 @@ static int make_file(void **state)
 	assert_int_equal(
 		ky_spool_create(&spool, path, &(struct ky_spool_session){0}, NULL),
 		KYMO_OK);
-	assert_int_equal(ky_spool_add(spool, &capture, &spooled, NULL), KYMO_OK);
+	assert_int_equal(ky_spool_add(spool, &capture, 1, &spooled, NULL), KYMO_OK);
 	assert_int_equal(ky_spool_finish(spooled, KY_END_EXITED, NULL), KYMO_OK);
 	ky_spool_close(spool);
 	ky_dictionary_mirror(NULL, 0, NULL, NULL);

@@ -235,9 +235,28 @@ static int32_t visit_plugin(void *context, const char *path,
 	return status;
 }
 
+/* The program's own marks: no plug-in is looked for. */
+static int32_t add_app(struct visit *visit, const struct request *request)
+{
+	struct ky_selection *selection = visit->selection;
+	int32_t status;
+
+	if (request->option)
+		return ky_error_set(visit->error, KYMO_ERROR_CONFIG,
+				    "source \"%s\" has no option \"%s\"; it has none",
+				    request->name, request->option);
+	if (ky_selection_has(selection->names, request->name))
+		return KYMO_OK;
+	status = add_item(selection->names, request->name, NULL, visit->error);
+	if (!status)
+		status = add_item(selection->wanted, request->name, NULL, visit->error);
+	return status;
+}
+
 static int32_t visit_all(struct visit *visit, const char *const *sources)
 {
 	const char **names;
+	size_t count = 0;
 	int32_t status;
 
 	if (!sources)
@@ -248,9 +267,14 @@ static int32_t visit_all(struct visit *visit, const char *const *sources)
 	names = calloc(visit->request_count + 1, sizeof(*names));
 	if (!names)
 		return no_memory(visit->error);
-	for (size_t i = 0; i < visit->request_count; i++)
-		names[i] = visit->requests[i].name;
-	status = kymo_plugin_visit(names, visit_plugin, visit, visit->error);
+	for (size_t i = 0; i < visit->request_count && !status; i++) {
+		if (strcmp(visit->requests[i].name, KY_SOURCE_APP) == 0)
+			status = add_app(visit, &visit->requests[i]);
+		else
+			names[count++] = visit->requests[i].name;
+	}
+	if (!status)
+		status = kymo_plugin_visit(names, visit_plugin, visit, visit->error);
 	free(names);
 	return status;
 }

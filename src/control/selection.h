@@ -7,6 +7,9 @@
 #include "control/environment.h"
 #include "control/protocol.h"
 
+/* What a program's own marks are called; they need no plug-in and are always recorded. */
+#define KY_SOURCE_APP "app"
+
 struct ky_selection {
 	struct ky_environment environment;
 	/* Names of sources, separated by ','; `wanted` with options, "": whatever comes.
@@ -18,7 +21,8 @@ struct ky_selection {
 
 /*
  * Loads the plug-ins of `sources` ("NAME", "/PATH", each with ":OPTION=VALUE" if need be;
- * ends with NULL; NULL: all installed sources that are not explicit) and copies
+ * ends with NULL; NULL: all installed sources that are not explicit; KY_SOURCE_APP is
+ * none and stands for itself) and copies
  * `variables` with their injections, KYMO_AGENT, and KYMO_SESSION as `socket_path`.
  * Nothing of a plug-in is run but its entry.
  */

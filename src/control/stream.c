@@ -6,8 +6,8 @@
 #define RESERVE_PART    20u        /* of the disk */
 #define RESERVE_MAX     (1u << 30) /* is enough for anybody */
 #define RESERVE_MIN     (16u << 20)
-#define CHECK_SIZE      (16u << 20) /* written, after which the disk is looked at again */
-#define CHECK_PERIOD_NS 100000000u  /* others write too */
+#define CHECK_SIZE      (8u << 20) /* written, after which the disk is looked at again */
+#define CHECK_PERIOD_NS 100000000u /* others write too */
 
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {
@@ -62,7 +62,7 @@ static void look_at_disk(struct ky_stream *stream, uint64_t size)
 	stream->checked_ns = now;
 	if (stream->reserve > 0 &&
 	    ky_spool_disk(stream->spool, &total, &available) == 0 &&
-	    available < stream->reserve)
+	    available < stream->reserve + stream->held)
 		ky_stream_stop(stream, KY_STREAM_SPACE);
 }
 

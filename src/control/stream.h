@@ -13,6 +13,7 @@ struct ky_stream {
 	const struct ky_spool *spool;
 	uint64_t limit;        /* bytes of the file */
 	uint64_t reserve;      /* bytes of the disk that stay free */
+	uint64_t held;         /* bytes in memory that are to be written in the end */
 	uint64_t checked_size; /* of the file, when the disk was looked at last */
 	uint64_t checked_ns;
 	uint32_t stopped; /* KY_STREAM_* */

@@ -65,6 +65,10 @@ static void it_ends_where_the_disk_has_less_than_the_reserve(void **state)
 	stream.reserve = UINT64_MAX;
 	assert_false(ky_stream_goes_on(&stream));
 	assert_int_equal(stream.stopped, KY_STREAM_SPACE);
+
+	ky_stream_open(&stream, spool, 0);
+	stream.held = UINT64_MAX / 2;
+	assert_false(ky_stream_goes_on(&stream));
 }
 
 static void the_first_reason_holds(void **state)

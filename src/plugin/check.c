@@ -164,10 +164,6 @@ static int32_t check_injection(const struct kymo_injection_desc *injection,
 			   injection->variable);
 	if (!injection->value)
 		return bad(error, "no value for " QUOTED, injection->variable);
-	if ((injection->how == KYMO_INJECT_PREPEND ||
-	     injection->how == KYMO_INJECT_APPEND) &&
-	    !injection->separator)
-		return bad(error, "no separator for " QUOTED, injection->variable);
 	return KYMO_OK;
 }
 

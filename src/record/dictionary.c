@@ -39,8 +39,28 @@ static struct {
 	struct mirror mirror;
 } dictionary;
 
+/*
+ * Set around the lock, so a handler never waits for its own thread. Not on the wiped
+ * page: a child that a handler forks off goes on in the middle of what it interrupted.
+ */
+static __thread int is_entered __attribute__((tls_model("initial-exec")));
+
 /* By type: its source's number, or 0; those that do not fit are of no use to anybody. */
 static uint16_t type_sources[HANDLE_MAX + 1];
+
+static void enter(void)
+{
+	is_entered = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	ky_lock(&ky_gate()->dictionary_lock);
+}
+
+static void leave(void)
+{
+	ky_unlock(&ky_gate()->dictionary_lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	is_entered = 0;
+}
 
 static size_t padded(size_t size)
 {
@@ -236,14 +256,15 @@ int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
 			     uint32_t *id)
 {
 	const struct ky_dictionary_entry *entry;
-	uint32_t *lock = &ky_gate()->dictionary_lock;
 	int kept = errno;
 	int32_t status = KYMO_OK;
 
 	*id = 0;
 	if (kind == 0 || kind >= KY_ENTRY_KINDS || size > REGION_SIZE)
 		return KYMO_ERROR_INVALID;
-	ky_lock(lock);
+	if (is_entered)
+		return KYMO_ERROR_BUSY;
+	enter();
 	adopt();
 	status = ensure_region();
 	if (status == KYMO_OK && is_of_session(kind)) {
@@ -255,9 +276,14 @@ int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
 		else
 			status = append(kind, payload, size, id);
 	}
-	ky_unlock(lock);
+	leave();
 	errno = kept;
 	return status;
+}
+
+int ky_dictionary_is_entered(void)
+{
+	return is_entered;
 }
 
 uint32_t ky_dictionary_source_of(uint16_t type)
@@ -268,16 +294,19 @@ uint32_t ky_dictionary_source_of(uint16_t type)
 uint32_t ky_dictionary_string(struct kymo_str text)
 {
 	uint64_t *not_kept;
+	int32_t status;
 	uint32_t id;
 
 	if (!text.data)
 		return 0;
-	if (ky_dictionary_intern(KY_ENTRY_STRING, text.data, text.size, &id) == KYMO_OK)
+	status = ky_dictionary_intern(KY_ENTRY_STRING, text.data, text.size, &id);
+	if (status == KYMO_OK)
 		return id;
 	not_kept = __atomic_load_n(&dictionary.mirror.not_kept, __ATOMIC_RELAXED);
 	if (not_kept)
 		__atomic_fetch_add(not_kept, 1, __ATOMIC_RELAXED);
-	return KY_STRING_NOT_KEPT;
+	/* Later there may be room for it: whoever keeps the number must ask again. */
+	return status == KYMO_ERROR_BUSY ? 0 : KY_STRING_NOT_KEPT;
 }
 
 uint32_t ky_dictionary_text(const char *text)
@@ -288,10 +317,11 @@ uint32_t ky_dictionary_text(const char *text)
 int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 			     uint64_t *not_kept)
 {
-	uint32_t *lock = &ky_gate()->dictionary_lock;
 	int32_t status;
 
-	ky_lock(lock);
+	if (is_entered)
+		return KYMO_ERROR_BUSY;
+	enter();
 	adopt();
 	status = ensure_region();
 	if (status == KYMO_OK && region && dictionary.tail > size)
@@ -309,17 +339,15 @@ int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 			__atomic_store_n(tail, dictionary.tail, __ATOMIC_RELEASE);
 		}
 	}
-	ky_unlock(lock);
+	leave();
 	return status;
 }
 
 void ky_dictionary_recover(void)
 {
-	uint32_t *lock = &ky_gate()->dictionary_lock;
-
-	ky_lock(lock);
+	enter();
 	adopt();
-	ky_unlock(lock);
+	leave();
 }
 
 size_t ky_dictionary_size(void)

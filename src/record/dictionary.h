@@ -9,8 +9,9 @@
  * (METADATA, STATE) stands in the mirror alone and is never found by content.
  *
  * Every function takes the dictionary's lock (a word on the wiped page) and may be called
- * from any thread. After a fork the child calls ky_dictionary_recover() before anything
- * else: another thread may have been in the middle of an append.
+ * from any thread, also from a signal handler: one that has interrupted the dictionary on
+ * its own thread is turned away. After a fork the child calls ky_dictionary_recover()
+ * before anything else: another thread may have been in the middle of an append.
  */
 #ifndef KYMO_RECORD_DICTIONARY_H
 #define KYMO_RECORD_DICTIONARY_H
@@ -23,14 +24,15 @@
  * Finds or appends an entry. KYMO_OK with its number in `*id`; KYMO_ERROR_NO_MEMORY when
  * the dictionary is full or the kind's numbers are used up (65535 for types, domains,
  * keys and link kinds); KYMO_ERROR_STATE for a kind of one session when nothing is
- * mirrored. A payload's padding must be zero, since it is compared whole.
+ * mirrored; KYMO_ERROR_BUSY when the calling thread is in the dictionary already. A
+ * payload's padding must be zero, since it is compared whole.
  */
 int32_t ky_dictionary_intern(uint16_t kind, const void *payload, size_t size,
 			     uint32_t *id);
 
 /*
- * The number of a string; never fails: 0 for {NULL, 0}, KY_STRING_NOT_KEPT (and counted)
- * when there is no room.
+ * The number of a string; never fails: 0 for {NULL, 0}, KY_STRING_NOT_KEPT when there is
+ * no room, 0 when the calling thread is in the dictionary already; both are counted.
  */
 uint32_t ky_dictionary_string(struct kymo_str text);
 uint32_t ky_dictionary_text(const char *text); /* NULL gives 0 */
@@ -45,6 +47,9 @@ int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 
 /* The source's number of a type; 0: unknown. Any thread, without the lock. */
 uint32_t ky_dictionary_source_of(uint16_t type);
+
+/* Whether the calling thread, which then is a signal handler, has interrupted itself. */
+int ky_dictionary_is_entered(void);
 
 /* Rebuilds the index from the committed entries, in a forked child. */
 void ky_dictionary_recover(void);

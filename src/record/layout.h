@@ -30,6 +30,7 @@
 #define KY_LOST_REASONS   6u    /* KYMO_LOST_*, and 0 */
 #define KY_BUDGET_DEFAULT (64u << 20)
 #define KY_BUDGET_MIN     (10u << 20)
+#define KY_BUDGET_MAX     ((uint64_t)1 << 40)
 #define KY_DICTIONARY_MIN (8u << 20) /* also 1/8 of the budget where that is more */
 
 /* Host ticks of a capture are read from: */
@@ -110,16 +111,16 @@ struct ky_capture_header {
 	/* Activities of threads that had no writer: no slot left, or in a handler. */
 	uint64_t filtered_unowned, lost_full_unowned, lost_nested_unowned;
 	/* By the recorder, when it ceases to stream. */
-	uint32_t stream_stopped; /* KY_STREAM_* */
-	uint32_t reserved1;
 	int64_t stream_stopped_ns; /* CLOCK_MONOTONIC */
+	uint32_t stream_stopped;   /* KY_STREAM_* */
 
-	/* Identity as the program saw it; terminated. */
+	/* Identity as the program saw it; texts are terminated. */
+	uint32_t command_line_size;
 	char host[64];
 	char boot_id[40];
 	char library_version[24];
 	char exe[1024];
-	char command_line[2048]; /* arguments separated by NUL, ends with two */
+	char command_line[2048]; /* arguments, each ended by NUL; may be cut */
 };
 
 /* The line in front of a chunk's lines. */
@@ -149,7 +150,8 @@ struct ky_writer_slot {
  */
 struct ky_source_counts {
 	uint64_t overwritten; /* records in chunks that were taken for newer ones */
-	uint64_t reserved0;
+	uint64_t invalid; /* handed in, but no records, or of types that it does not have
+			   */
 	uint64_t lost[KY_LOST_REASONS]; /* as the source reported it */
 };
 

@@ -51,8 +51,7 @@ void ky_embedded_retire(struct ky_embedded *embedded)
 	struct ky_embedded **last = &resting;
 	uint32_t count = 1;
 
-	/* A quarantined chunk has a writer in it, which may go on at any time: for ever.
-	 */
+	/* A quarantined writer may go on in it at any time: for ever. */
 	if (!embedded || embedded->capture.quarantined > 0)
 		return;
 	madvise(embedded->capture.header, embedded->capture.size, MADV_DONTNEED);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "capture/reader.h"
 #include "session/sinks.h"
 #include "timeline/timeline.h"
@@ -158,7 +159,7 @@ static void fill_summary(struct kymo_summary *out, const struct job *job, uint64
 {
 	const struct kymo_trace_ledger *ledger = &job->ledger;
 	const struct kymo_summary whole = {
-		.struct_size = out->struct_size,
+		.struct_size = sizeof(whole),
 		.process_count = job->tap.process_count,
 		.events = ledger->spans + ledger->instants + ledger->counters,
 		.kernels = ledger->kernels,
@@ -166,22 +167,16 @@ static void fill_summary(struct kymo_summary *out, const struct job *job, uint64
 		.arrows = ledger->arrows,
 		.lost = ledger->full + ledger->too_big + ledger->nested +
 			ledger->overwritten + ledger->late + ledger->out_of_window +
-			ledger->cut + ledger->source_exact + ledger->source_at_least,
+			ledger->cut + ledger->invalid + ledger->source_exact +
+			ledger->source_at_least,
 		.bytes = bytes,
 		.duration_ns = job->tap.last_ns - job->tap.first_ns,
+		.incomplete = ledger->cut_captures > 0 || ledger->bad_bytes > 0,
+		.untimed = ledger->untimed,
+		.launches_without_result = ledger->launches_without_result,
 	};
-	size_t size = out->struct_size < sizeof(whole) ? out->struct_size : sizeof(whole);
 
-	memcpy(out, &whole, size);
-}
-
-static int32_t check_summary(const struct kymo_summary *summary, struct kymo_error *error)
-{
-	if (!summary || summary->struct_size >= sizeof(summary->struct_size))
-		return KYMO_OK;
-	return ky_error_set(error, KYMO_ERROR_INVALID,
-			    "struct_size of the summary is %u: set it to its sizeof",
-			    summary->struct_size);
+	ky_result_write(out, &whole, sizeof(whole));
 }
 
 int32_t ky_export_count(const char *capture, struct kymo_summary *summary,
@@ -189,7 +184,7 @@ int32_t ky_export_count(const char *capture, struct kymo_summary *summary,
 {
 	struct job job = {.count = 1, .tap = {.ops = &null_ops}};
 	struct stat file = {0};
-	int32_t status = check_summary(summary, error);
+	int32_t status = ky_result_check(summary, error);
 
 	if (status == KYMO_OK)
 		status = open_readers(&capture, 1, &job.readers, error);
@@ -204,25 +199,33 @@ int32_t ky_export_count(const char *capture, struct kymo_summary *summary,
 	return status;
 }
 
-int32_t kymo_export(const char *const *captures, size_t count, const char *path,
-		    const struct kymo_sink_options *options, struct kymo_summary *summary,
-		    struct kymo_error *error)
+int32_t ky_sink_options_read(const struct kymo_sink_options *options,
+			     struct kymo_sink_options *out, struct kymo_error *error)
 {
-	const struct kymo_sink_options defaults = {.struct_size = sizeof(defaults)};
+	return ky_options_read(options, sizeof(*out),
+			       offsetof(struct kymo_sink_options, compat), out, error);
+}
+
+int32_t kymo_timeline_export(const char *const *captures, size_t count, const char *path,
+			     const struct kymo_sink_options *options,
+			     struct kymo_summary *summary, struct kymo_error *error)
+{
 	struct job job = {.count = count};
+	struct kymo_sink_options known;
 	struct ky_sink_choice choice;
-	int32_t status = check_summary(summary, error);
+	int32_t status = ky_sink_options_read(options, &known, error);
 
 	if (status == KYMO_OK)
-		status = ky_sink_choose(path, &choice, error);
+		status = ky_result_check(summary, error);
+	if (status == KYMO_OK)
+		status = ky_sink_choose(path, NULL, &choice, error);
 	/* Before the sink: one that is opened is told what to write, or to give up. */
 	if (status == KYMO_OK)
 		status = open_readers(captures, count, &job.readers, error);
 	if (status != KYMO_OK)
 		return status;
 	job.tap.ops = choice.desc->ops;
-	status = job.tap.ops->open(choice.path, options ? options : &defaults,
-				   &job.tap.sink, error);
+	status = job.tap.ops->open(choice.path, &known, &job.tap.sink, error);
 	if (status == KYMO_OK) {
 		status = run(&job, error);
 		job.tap.ops->close(job.tap.sink);
@@ -233,9 +236,9 @@ int32_t kymo_export(const char *const *captures, size_t count, const char *path,
 	return status;
 }
 
-int32_t kymo_export_to(const char *const *captures, size_t count,
-		       const struct kymo_sink_ops *ops, void *sink,
-		       struct kymo_sink_result *result, struct kymo_error *error)
+int32_t kymo_timeline_export_to(const char *const *captures, size_t count,
+				const struct kymo_sink_ops *ops, void *sink,
+				struct kymo_sink_result *result, struct kymo_error *error)
 {
 	struct job job = {.count = count, .tap = {.ops = ops, .sink = sink}};
 	int32_t status;
@@ -245,17 +248,14 @@ int32_t kymo_export_to(const char *const *captures, size_t count,
 		return ky_error_set(
 			error, KYMO_ERROR_INVALID,
 			"the operations begin, batch, end and abort are needed");
-	status = open_readers(captures, count, &job.readers, error);
+	status = ky_result_check(result, error);
+	if (status == KYMO_OK)
+		status = open_readers(captures, count, &job.readers, error);
 	if (status != KYMO_OK)
 		return status;
 	status = run(&job, error);
 	close_readers(job.readers, job.count);
-	if (status == KYMO_OK && result) {
-		size_t size = result->struct_size;
-
-		job.result.struct_size = result->struct_size;
-		memcpy(result, &job.result,
-		       size < sizeof(job.result) ? size : sizeof(job.result));
-	}
+	if (status == KYMO_OK)
+		ky_result_write(result, &job.result, sizeof(job.result));
 	return status;
 }

@@ -22,6 +22,7 @@
 #define ACTIVITY_KINDS                                                              \
 	(1u << KYMO_KIND_SPAN | 1u << KYMO_KIND_INSTANT | 1u << KYMO_KIND_COUNTER | \
 	 1u << KYMO_KIND_GAP | 1u << KYMO_KIND_OPEN)
+#define FIRST_KINDS (ACTIVITY_KINDS | 1u << KYMO_KIND_LINK)
 
 /* Makes entries differ that say the same thing again; all processes may count alike. */
 static uint64_t next_sequence(void)
@@ -49,16 +50,33 @@ static int is_open(const struct kymo_source_host *host)
 	return is_wanted(host, 0);
 }
 
-/* Where the recorder finds it, whatever becomes of this process. */
-static void count_lost(const struct kymo_source_host *host, uint32_t reason,
-		       uint64_t count)
+/* Where the recorder finds it, whatever becomes of this process; NULL: nowhere. */
+static struct ky_source_counts *counts_of(const struct kymo_source_host *host)
 {
 	struct ky_source_counts *counts =
 		__atomic_load_n(&ky_gate()->counts, __ATOMIC_ACQUIRE);
-	uint32_t place = host->number < KY_SOURCE_MAX ? host->number : 0;
+
+	if (!counts)
+		return NULL;
+	return &counts[host->number < KY_SOURCE_MAX ? host->number : 0];
+}
+
+static void count_lost(const struct kymo_source_host *host, uint32_t reason,
+		       uint64_t count)
+{
+	struct ky_source_counts *counts = counts_of(host);
 
 	if (counts)
-		__atomic_fetch_add(&counts[place].lost[reason], count, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&counts->lost[reason], count, __ATOMIC_RELAXED);
+}
+
+static int32_t count_invalid(const struct kymo_source_host *host, uint64_t count)
+{
+	struct ky_source_counts *counts = counts_of(host);
+
+	if (counts)
+		__atomic_fetch_add(&counts->invalid, count, __ATOMIC_RELAXED);
+	return KYMO_ERROR_INVALID;
 }
 
 /* Why a record could not be begun: the loss has been counted, or it is late. */
@@ -75,13 +93,35 @@ static int32_t refuse(struct kymo_source_host *host)
 	return KYMO_ERROR_STATE;
 }
 
+/*
+ * A line that begins no record, so where the next one would is not known: the rest is
+ * dropped. That and whatever looks like one are counted.
+ */
+static int32_t refuse_rest(const struct kymo_source_host *host,
+			   const struct kymo_record *lines, uint32_t line_count)
+{
+	uint64_t count = 1;
+
+	for (uint32_t i = 1; i < line_count; i++)
+		count += (uint64_t)is_of_kind(&lines[i], FIRST_KINDS);
+	return count_invalid(host, count);
+}
+
+/* One that a filter has left out, unless the type is not the source's at all. */
+static int32_t leave_out(const struct kymo_source_host *host, uint32_t type)
+{
+	if (ky_dictionary_source_of((uint16_t)type) != host->number)
+		return count_invalid(host, 1);
+	ky_writer_filtered();
+	return KYMO_OK;
+}
+
 /* Lines of the record that begins here, or 0 if it is not one. */
 static uint32_t measure(const struct kymo_record *lines, uint32_t line_count)
 {
 	uint32_t size = lines->lines;
 
-	if (!is_of_kind(lines, ACTIVITY_KINDS | 1u << KYMO_KIND_LINK) ||
-	    size > line_count)
+	if (!is_of_kind(lines, FIRST_KINDS) || size > line_count)
 		return 0;
 	for (uint32_t i = 1; i < size; i++)
 		if (lines[i].kind < KYMO_KIND_MORE || lines[i].kind > KYMO_KIND_BYTES)
@@ -101,14 +141,16 @@ __attribute__((noinline)) static int32_t emit_many(struct kymo_source_host *host
 
 		size = measure(lines, line_count);
 		if (size == 0)
-			return KYMO_ERROR_INVALID;
+			return refuse_rest(host, lines, line_count);
 		if (!is_open(host)) {
 			status = refuse(host);
 			continue;
 		}
 		/* A link has its kind where others have their type. */
 		if (!is_wanted(host, lines->kind == KYMO_KIND_LINK ? 0 : lines->type)) {
-			ky_writer_filtered();
+			const int32_t left_out = leave_out(host, lines->type);
+
+			status = left_out == KYMO_OK ? status : left_out;
 			continue;
 		}
 		to = ky_writer_begin(size);
@@ -151,7 +193,7 @@ static void host_lost(struct kymo_source_host *host, uint32_t reason, uint64_t c
 static void host_anchor(struct kymo_source_host *host, uint32_t clock,
 			const struct kymo_clock_pair *pair)
 {
-	struct ky_capture *capture = ky_gate()->capture;
+	struct ky_capture *capture = ky_gate_capture();
 
 	(void)host;
 	/* Clock 0 is host ticks, which only the library anchors. */

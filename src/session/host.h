@@ -28,9 +28,10 @@ struct ky_host_buffer {
 	uint32_t reserved0;
 };
 
+/* One value that is kept, the elements of an array behind it. */
 struct ky_host_metadata {
 	struct kymo_value value;
-	uint64_t *array; /* what value.array points to, or NULL */
+	uint64_t elements[];
 };
 
 struct kymo_source_host {
@@ -50,8 +51,8 @@ struct kymo_source_host {
 	uint16_t types[KY_HOST_TYPES_MAX];
 	struct ky_type_entry type_entries[KY_HOST_TYPES_MAX];
 
-	struct kymo_numbers numbers; /* of what its tables declare */
-	uint16_t *declared;          /* the numbers themselves */
+	struct kymo_source_numbers numbers; /* of what its tables declare */
+	uint16_t *declared;                 /* the numbers themselves */
 
 	uint32_t clock_count;
 	uint32_t clocks[KY_HOST_CLOCKS_MAX];
@@ -61,7 +62,7 @@ struct kymo_source_host {
 	struct ky_host_buffer buffers[KY_HOST_BUFFERS_MAX]; /* taken, by their place */
 
 	uint32_t metadata_count;
-	struct ky_host_metadata metadata[KY_HOST_METADATA_MAX];
+	struct ky_host_metadata *metadata[KY_HOST_METADATA_MAX];
 
 	size_t text_size;
 	char text[KY_HOST_TEXT_MAX]; /* option values, each terminated */

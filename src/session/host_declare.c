@@ -69,7 +69,7 @@ int32_t ky_host_declare(struct kymo_source_host *host, struct kymo_error *error)
 	if (status != KYMO_OK)
 		return status;
 	to = host->declared;
-	host->numbers = (struct kymo_numbers){
+	host->numbers = (struct kymo_source_numbers){
 		.struct_size = sizeof(host->numbers),
 		.types = to,
 		.keys = to + types,

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "session/source.h"
 
 #define EXIT_LIMIT_NS 2000000000u /* for all sources together */
 
@@ -40,14 +41,25 @@ static void run_last(void)
 	uint64_t deadline_ns;
 	struct ky_drain drain = take_last(&deadline_ns);
 
-	if (!drain.host || ky_gate_word() != KYMO_GATE_ON ||
-	    ky_monotonic_ns() >= deadline_ns)
-		return;
-	drain.drain(drain.source, deadline_ns);
+	if (drain.host && ky_gate_word() == KYMO_GATE_ON &&
+	    ky_monotonic_ns() < deadline_ns)
+		ky_sources_drain(&drain, deadline_ns);
+}
+
+static int is_registered(const struct ky_session_page *page,
+			 const struct ky_drain *wanted)
+{
+	for (uint32_t i = 0; i < page->drain_count; i++)
+		if (page->drains[i].host == wanted->host &&
+		    page->drains[i].drain == wanted->drain &&
+		    page->drains[i].source == wanted->source)
+			return 1;
+	return 0;
 }
 
 int32_t ky_host_at_exit(struct kymo_source_host *host, kymo_drain_fn drain, void *source)
 {
+	const struct ky_drain wanted = {.host = host, .drain = drain, .source = source};
 	struct ky_session_page *page = ky_session_page();
 	int32_t status = KYMO_ERROR_NO_MEMORY;
 
@@ -55,9 +67,10 @@ int32_t ky_host_at_exit(struct kymo_source_host *host, kymo_drain_fn drain, void
 		return KYMO_ERROR_INVALID;
 	/* Held over both steps, so that drains and handlers have the same order. */
 	ky_lock(&page->drain_lock);
-	if (page->drain_count < KY_DRAINS_MAX && atexit(run_last) == 0) {
-		page->drains[page->drain_count++] =
-			(struct ky_drain){.host = host, .drain = drain, .source = source};
+	if (is_registered(page, &wanted)) {
+		status = KYMO_OK;
+	} else if (page->drain_count < KY_DRAINS_MAX && atexit(run_last) == 0) {
+		page->drains[page->drain_count++] = wanted;
 		status = KYMO_OK;
 	}
 	ky_unlock(&page->drain_lock);

@@ -2,6 +2,7 @@
 /* Drains at exit, in children that really exit; a pipe carries what happened. */
 #include "session/host.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,21 +15,12 @@
 
 #include "session/test_recording.h"
 
-static const struct kymo_source_desc desc = {
-	.struct_size = sizeof(desc),
-	.name = "npu",
-};
-
-static const struct kymo_plugin plugin = {
-	.struct_size = sizeof(plugin),
-	.name = "npu",
-	.version = "1.0",
-};
-
 static const struct kymo_host *table;
 static struct kymo_source_host *host;
 static int exit_pipe[2];
 static uint64_t first_deadline_ns;
+static int holds_pause; /* its operation does not return */
+static int is_in_pause;
 
 static void tell(char what)
 {
@@ -36,14 +28,86 @@ static void tell(char what)
 		_exit(1);
 }
 
-/* `source` is the letter to tell; '!' for a deadline that cannot be. */
+/* ---- The source ---- */
+
+static int32_t create(const struct kymo_host *its_table,
+		      struct kymo_source_host *its_host,
+		      const struct kymo_source_numbers *numbers, void **source,
+		      struct kymo_error *error)
+{
+	(void)numbers, (void)source, (void)error;
+	table = its_table;
+	host = its_host;
+	return KYMO_OK;
+}
+
+static int32_t start(void *source, struct kymo_error *error)
+{
+	(void)source, (void)error;
+	return KYMO_OK;
+}
+
+static void set_paused(void *source, uint32_t paused)
+{
+	(void)source, (void)paused;
+	__atomic_store_n(&is_in_pause, 1, __ATOMIC_SEQ_CST);
+	usleep(20000);
+	while (__atomic_load_n(&holds_pause, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	__atomic_store_n(&is_in_pause, 0, __ATOMIC_SEQ_CST);
+}
+
+static int32_t stop(void *source, uint64_t deadline_ns)
+{
+	(void)source, (void)deadline_ns;
+	return KYMO_OK;
+}
+
+static const struct kymo_source_ops ops = {
+	.struct_size = sizeof(ops),
+	.create = create,
+	.start = start,
+	.set_paused = set_paused,
+	.stop = stop,
+};
+
+static const struct kymo_source_desc desc = {
+	.struct_size = sizeof(desc),
+	.name = "npu",
+	.ops = &ops,
+};
+
+static const struct kymo_source_desc *const sources[] = {&desc, NULL};
+
+static const struct kymo_plugin plugin = {
+	.struct_size = sizeof(plugin),
+	.abi_major = KYMO_PLUGIN_ABI_MAJOR,
+	.name = "npu",
+	.version = "1.0",
+	.license = "MIT",
+	.sources = sources,
+};
+
+static void begin(void)
+{
+	begin_recording();
+	ky_sources_begin("", ky_gate_epoch());
+}
+
+/* ---- Drains ---- */
+
+/*
+ * `source` is the letter to tell; '!' before it for a deadline that cannot be, or when
+ * the source is in another operation.
+ */
 static void drain(void *source, uint64_t deadline_ns)
 {
 	uint64_t now = ky_monotonic_ns();
 
 	if (first_deadline_ns == 0)
 		first_deadline_ns = deadline_ns;
-	if (deadline_ns != first_deadline_ns || deadline_ns <= now ||
+	if (__atomic_load_n(&is_in_pause, __ATOMIC_SEQ_CST) ||
+	    deadline_ns != first_deadline_ns || deadline_ns <= now ||
 	    deadline_ns - now > 2000000000u)
 		tell('!');
 	tell(*(const char *)source);
@@ -85,7 +149,7 @@ static const char *tell_child(void (*child)(void), int status)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		/* The child's own recording: it was wiped out of its parent's. */
-		begin_recording();
+		begin();
 		child();
 		exit(7);
 	}
@@ -113,6 +177,51 @@ static void a_drain_runs_once_at_exit_and_keeps_the_status(void **state)
 	assert_string_equal(tell_child(ask_for_one, 7), "a");
 }
 
+static void ask_again(void)
+{
+	static char letters[] = "ab";
+
+	ask(&letters[0]);
+	ask(&letters[1]);
+	ask(&letters[0]);
+}
+
+static void the_same_drain_again_changes_nothing(void **state)
+{
+	(void)state;
+	assert_string_equal(tell_child(ask_again, 7), "ba");
+}
+
+static void *pause_sources(void *context)
+{
+	(void)context;
+	ky_sources_pause(1);
+	return NULL;
+}
+
+static void pause_meanwhile(void)
+{
+	pthread_t thread;
+
+	ask("a");
+	pthread_create(&thread, NULL, pause_sources, NULL);
+	while (!__atomic_load_n(&is_in_pause, __ATOMIC_SEQ_CST))
+		usleep(100);
+}
+
+static void hang_meanwhile(void)
+{
+	holds_pause = 1;
+	pause_meanwhile();
+}
+
+static void a_drain_waits_until_nobody_is_in_the_source(void **state)
+{
+	(void)state;
+	assert_string_equal(tell_child(pause_meanwhile, 7), "a");
+	assert_string_equal(tell_child(hang_meanwhile, 7), "");
+}
+
 static void ask_around_a_driver(void)
 {
 	ask("a");
@@ -130,7 +239,7 @@ static void each_drain_has_its_place_among_the_handlers_of_others(void **state)
 static void ask_and_stop(void)
 {
 	ask("a");
-	end_recording();
+	ky_gate_close();
 }
 
 static void nothing_is_drained_when_nothing_is_recorded(void **state)
@@ -154,8 +263,12 @@ static void all_drains_have_one_deadline(void **state)
 
 static void ask_for_many(void)
 {
+	static char letters[KY_DRAINS_MAX];
+
+	memset(letters, 'm', sizeof(letters));
 	for (uint32_t i = 0; i < KY_DRAINS_MAX; i++)
-		ask("m");
+		ask(&letters[i]);
+	ask(&letters[1]); /* there already */
 	if (table->at_exit(host, drain, "x") != KYMO_ERROR_NO_MEMORY)
 		_exit(1);
 }
@@ -184,7 +297,7 @@ static void fork_and_ask(void)
 	ask("p");
 	ask("q");
 	if (fork() == 0) {
-		begin_recording();
+		begin();
 		ask("c");
 		exit(0);
 	}
@@ -201,15 +314,16 @@ static void a_child_has_only_the_drains_that_it_asked_for(void **state)
 static int set_up(void **state)
 {
 	(void)state;
-	begin_recording();
-	table = ky_host_table();
-	host = ky_host_create(&plugin, &desc, 1);
-	return host ? 0 : -1;
+	if (ky_sources_add(&plugin, NULL) != KYMO_OK)
+		return -1;
+	begin();
+	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
+	ky_sources_end(ky_monotonic_ns() + 1000000000u);
 	end_recording();
 	return 0;
 }
@@ -220,6 +334,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_drain_runs_once_at_exit_and_keeps_the_status),
+		TEST(the_same_drain_again_changes_nothing),
+		TEST(a_drain_waits_until_nobody_is_in_the_source),
 		TEST(each_drain_has_its_place_among_the_handlers_of_others),
 		TEST(nothing_is_drained_when_nothing_is_recorded),
 		TEST(all_drains_have_one_deadline),

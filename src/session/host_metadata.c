@@ -5,55 +5,71 @@
  */
 #include "session/host.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/lock.h"
 
-/* A copy of the elements, or NULL; a scalar has none and needs none. */
-static int copy_array(const struct kymo_value *value, uint64_t **out)
+static size_t kept_size(const struct kymo_value *value)
 {
-	*out = NULL;
-	if (!(value->type & KYMO_VALUE_ARRAY))
-		return 1;
-	*out = malloc(value->count * sizeof(**out));
-	if (*out)
-		memcpy(*out, value->array, value->count * sizeof(**out));
-	return *out != NULL;
+	size_t size = sizeof(struct ky_host_metadata);
+
+	if (value->type & KYMO_VALUE_ARRAY)
+		size += value->count * sizeof(uint64_t);
+	return size;
 }
 
-/* Where the key's value is kept, or may be; NULL: there are too many. host_lock held. */
-static struct ky_host_metadata *find_place(struct kymo_source_host *host, uint16_t key)
+/* Not malloc, as for the host itself, which keeps it; NULL: no memory. */
+static struct ky_host_metadata *copy(const struct kymo_value *value)
+{
+	struct ky_host_metadata *out =
+		mmap(NULL, kept_size(value), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (out == MAP_FAILED)
+		return NULL;
+	out->value = *value;
+	if (value->type & KYMO_VALUE_ARRAY) {
+		memcpy(out->elements, value->array, value->count * sizeof(uint64_t));
+		out->value.array = out->elements;
+	}
+	return out;
+}
+
+static void drop(struct ky_host_metadata *kept)
+{
+	if (kept)
+		munmap(kept, kept_size(&kept->value));
+}
+
+/* Where the key's value is kept, or may be; the end: there are too many. */
+static uint32_t find_place(const struct kymo_source_host *host, uint16_t key)
 {
 	uint32_t i = 0;
 
-	while (i < host->metadata_count && host->metadata[i].value.key != key)
+	while (i < host->metadata_count && host->metadata[i]->value.key != key)
 		i++;
-	if (i == KY_HOST_METADATA_MAX)
-		return NULL;
-	if (i == host->metadata_count)
-		host->metadata_count++;
-	return &host->metadata[i];
+	return i;
 }
 
-/* host_lock held. */
+/*
+ * In this order, since a child may be forked off at any step: it has the old value or the
+ * new one, and neither is gone. host_lock held.
+ */
 static int32_t keep(struct kymo_source_host *host, const struct kymo_value *value)
 {
-	struct ky_host_metadata *place;
-	uint64_t *array;
+	const uint32_t place = find_place(host, value->key);
+	struct ky_host_metadata *before, *kept;
 
-	if (!copy_array(value, &array))
+	if (place == KY_HOST_METADATA_MAX)
 		return KYMO_ERROR_NO_MEMORY;
-	place = find_place(host, value->key);
-	if (!place) {
-		free(array);
+	kept = copy(value);
+	if (!kept)
 		return KYMO_ERROR_NO_MEMORY;
-	}
-	free(place->array);
-	place->array = array;
-	place->value = *value;
-	if (array)
-		place->value.array = array;
+	before = __atomic_exchange_n(&host->metadata[place], kept, __ATOMIC_ACQ_REL);
+	if (place == host->metadata_count)
+		__atomic_store_n(&host->metadata_count, place + 1, __ATOMIC_RELEASE);
+	drop(before);
 	return KYMO_OK;
 }
 
@@ -82,7 +98,7 @@ void ky_host_publish_metadata(struct kymo_source_host *host)
 	ky_lock(lock);
 	/* Where there is no room for it the dictionary is full of names anyway. */
 	for (uint32_t i = 0; i < host->metadata_count; i++)
-		ky_host_intern_values(KY_ENTRY_METADATA, &host->metadata[i].value, 1,
+		ky_host_intern_values(KY_ENTRY_METADATA, &host->metadata[i]->value, 1,
 				      &id);
 	ky_unlock(lock);
 }

@@ -138,6 +138,7 @@ static void what_is_no_record_is_refused(void **state)
 		{KYMO_KIND_SPAN, 2, KYMO_KIND_SPAN, 2},
 		{KYMO_KIND_SPAN, 2, KYMO_KIND_PAD, 2},
 	};
+	uint64_t before = counts_of(host)->invalid;
 
 	(void)state;
 	ky_host_open(host);
@@ -151,6 +152,34 @@ static void what_is_no_record_is_refused(void **state)
 				 KYMO_ERROR_INVALID);
 	}
 	assert_int_equal(count_lines_of_kind(KYMO_KIND_SPAN, NULL), 0);
+	/* One for each, and one for what else looks like a record. */
+	assert_int_equal(counts_of(host)->invalid,
+			 before + sizeof(cases) / sizeof(cases[0]) + 1);
+}
+
+static void the_rest_of_a_bad_batch_is_counted(void **state)
+{
+	union kymo_line lines[4] = {span_of(0), {{0}}, span_of(0), span_of(0)};
+	uint64_t before = counts_of(host)->invalid;
+
+	(void)state;
+	ky_host_open(host);
+	assert_int_equal(table->emit(host, lines, 4), KYMO_ERROR_INVALID);
+	assert_int_equal(count_lines_of_kind(KYMO_KIND_SPAN, NULL), 1);
+	assert_int_equal(counts_of(host)->invalid, before + 3);
+}
+
+static void a_type_that_is_not_the_sources_is_counted_as_invalid(void **state)
+{
+	union kymo_line lines[2] = {span_of(60000), span_of(register_type("dma", 0))};
+	uint64_t before = counts_of(host)->invalid;
+
+	(void)state;
+	ky_host_open(host);
+	assert_int_equal(table->emit(host, lines, 2), KYMO_ERROR_INVALID);
+	assert_int_equal(count_lines_of_kind(KYMO_KIND_SPAN, NULL), 1);
+	assert_int_equal(counts_of(host)->invalid, before + 1);
+	assert_int_equal(recording->capture.slots[0].filtered, 0);
 }
 
 static void what_comes_late_is_refused_and_counted(void **state)
@@ -330,6 +359,8 @@ int main(void)
 		TEST(what_is_not_wanted_is_counted_as_filtered),
 		TEST(records_of_several_lines_and_links_go_together),
 		TEST(what_is_no_record_is_refused),
+		TEST(the_rest_of_a_bad_batch_is_counted),
+		TEST(a_type_that_is_not_the_sources_is_counted_as_invalid),
 		TEST(what_comes_late_is_refused_and_counted),
 		TEST(losses_are_counted_in_the_capture),
 		TEST(equal_attribute_sets_are_one),

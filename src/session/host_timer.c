@@ -24,6 +24,7 @@
 #include "capture/lease.h"
 
 #define PERIOD_MIN_NS 10000u /* 10 us: below it the thread would do nothing else */
+#define PERIOD_MAX_NS ((uint64_t)INT64_MAX / 2) /* can be added to the time of now */
 
 static uint32_t own_tid(void)
 {
@@ -189,7 +190,8 @@ int32_t ky_host_timer(struct kymo_source_host *host, uint64_t period_ns,
 	struct ky_timer *timer;
 	int kept = errno;
 
-	if (period_ns != 0 && (!tick || period_ns < PERIOD_MIN_NS))
+	if (period_ns != 0 &&
+	    (!tick || period_ns < PERIOD_MIN_NS || period_ns > PERIOD_MAX_NS))
 		return KYMO_ERROR_INVALID;
 	ky_lock(&page->timer_lock);
 	timer = find_place(page, host);

@@ -107,6 +107,7 @@ static void a_timer_needs_a_tick_and_a_sane_period(void **state)
 	(void)state;
 	assert_int_equal(table->timer(host, 1000000, NULL, NULL), KYMO_ERROR_INVALID);
 	assert_int_equal(table->timer(host, 1, tick, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(table->timer(host, INT64_MAX, tick, NULL), KYMO_ERROR_INVALID);
 }
 
 static void wait_for_no_ticks(struct ticker *ticker)

@@ -20,10 +20,16 @@ static void count_not_kept(void)
 		__atomic_fetch_add(&capture->header->names_not_kept, 1, __ATOMIC_RELAXED);
 }
 
-/* A count of 0 means one scalar in the dictionary, so an empty array cannot be said. */
+/*
+ * A count of 0 means one scalar in the dictionary, so an empty array cannot be said; nor
+ * can a time, without a track whose clock it is of.
+ */
 int ky_host_is_left_out(const struct kymo_value *value)
 {
-	return value->key == 0 || ((value->type & KYMO_VALUE_ARRAY) && value->count == 0);
+	const int is_array = (value->type & KYMO_VALUE_ARRAY) != 0;
+
+	return value->key == 0 || (is_array && value->count == 0) ||
+	       (value->type & ~KYMO_VALUE_ARRAY) == KYMO_VALUE_TIME;
 }
 
 static size_t size_of(const struct kymo_value *value)

@@ -90,7 +90,7 @@ static int32_t prepare(struct ky_instance *instance, uint32_t epoch,
 {
 	struct kymo_source_host *host = instance->host;
 	uint16_t types[KY_HOST_TYPES_MAX];
-	struct kymo_prepare session = {
+	struct kymo_source_session session = {
 		.struct_size = sizeof(session),
 		.epoch = epoch,
 		.types = types,
@@ -225,8 +225,15 @@ static void change_pause(struct ky_instance *instance)
 	uint32_t paused = ky_session_page()->sources_paused;
 
 	instance->is_paused = paused;
-	if (KYMO_HAS_FUNCTION(instance->ops, pause))
-		instance->ops->pause(instance->source, paused);
+	if (KYMO_HAS_FUNCTION(instance->ops, set_paused))
+		instance->ops->set_paused(instance->source, paused);
+}
+
+void ky_instance_drain(struct ky_instance *instance, const struct ky_drain *drain,
+		       uint64_t deadline_ns)
+{
+	if (instance->state == KY_RUNNING && shut_out(instance, deadline_ns))
+		drain->drain(drain->source, deadline_ns);
 }
 
 ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)

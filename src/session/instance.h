@@ -12,6 +12,8 @@
 
 #include <kymo/plugin.h>
 
+#include "session/page.h"
+
 enum ky_instance_state { KY_NEW, KY_IDLE, KY_RUNNING, KY_HUNG };
 
 struct ky_instance {
@@ -40,6 +42,13 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted);
  */
 void ky_instance_reset(struct ky_instance *instance);
 void ky_instance_tell_forked(struct ky_instance *instance);
+
+/*
+ * The drain that the source asked for at exit, if it is running. The driver may be gone
+ * after it, so neither regions nor ticks come to the source any more.
+ */
+void ky_instance_drain(struct ky_instance *instance, const struct ky_drain *drain,
+		       uint64_t deadline_ns);
 
 /* Calls the operation, if it records and has it; any thread, no claim. */
 void ky_instance_push(struct ky_instance *instance, uint16_t domain, uint64_t value);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "session/host.h"
@@ -43,7 +44,7 @@ static const struct kymo_link_kind_desc *const link_kinds[] = {&forward, NULL};
 static struct {
 	const struct kymo_host *host;
 	struct kymo_source_host *self;
-	const struct kymo_numbers *numbers;
+	const struct kymo_source_numbers *numbers;
 	const char *message;
 	int32_t start_status;
 	uint32_t epoch;
@@ -91,7 +92,7 @@ static uint32_t ticks(void)
 }
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **source,
+		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
 	(void)error;
@@ -104,14 +105,14 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	return KYMO_OK;
 }
 
-static int32_t prepare(void *source, const struct kymo_prepare *session,
+static int32_t prepare(void *source, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
 	(void)source, (void)error;
 	enter_operation();
 	npu.epoch = session->epoch;
 	assert_non_null(session->types);
-	assert_true(kymo_prepare_wants(session, npu.numbers->types[0]));
+	assert_true(kymo_source_wants(session, npu.numbers->types[0]));
 	leave_operation();
 	return KYMO_OK;
 }
@@ -134,7 +135,7 @@ static int32_t stop(void *source, uint64_t deadline_ns)
 	return KYMO_OK;
 }
 
-static int32_t push(void *source, uint16_t domain, uint64_t value)
+static void push(void *source, uint16_t domain, uint64_t value)
 {
 	assert_ptr_equal(source, &npu);
 	assert_int_equal(domain, npu.numbers->domains[1]);
@@ -146,15 +147,13 @@ static int32_t push(void *source, uint16_t domain, uint64_t value)
 	/* No lock of the host is held: it may be called. */
 	npu.host->string(npu.self, KYMO_STR("a region"));
 	npu.host->timer(npu.self, PERIOD_NS, tick, &npu);
-	return KYMO_OK;
 }
 
-static int32_t pop(void *source, uint16_t domain)
+static void pop(void *source, uint16_t domain)
 {
 	assert_ptr_equal(source, &npu);
 	assert_int_equal(domain, npu.numbers->domains[1]);
 	__atomic_add_fetch(&npu.popped, 1, __ATOMIC_SEQ_CST);
-	return KYMO_OK;
 }
 
 static const struct kymo_source_ops npu_ops = {
@@ -179,7 +178,7 @@ static const struct kymo_source_desc npu_source = {
 
 /* One that needs nothing but what is required, and begins before the other. */
 static int32_t create_least(const struct kymo_host *host, struct kymo_source_host *self,
-			    const struct kymo_numbers *numbers, void **source,
+			    const struct kymo_source_numbers *numbers, void **source,
 			    struct kymo_error *error)
 {
 	(void)host, (void)self, (void)numbers, (void)source, (void)error;
@@ -297,7 +296,7 @@ static int32_t register_link_kind(const void *desc, uint16_t *out)
 
 static void create_is_given_the_numbers_of_the_tables(void **state)
 {
-	const struct kymo_numbers *numbers;
+	const struct kymo_source_numbers *numbers;
 
 	(void)state;
 	/* So that keys and types have no equal numbers. */
@@ -411,6 +410,27 @@ static void regions_are_told_to_whoever_records(void **state)
 	assert_int_equal(npu.overlaps, 0);
 }
 
+static void a_child_tells_nobody_of_regions_before_it_is_known(void **state)
+{
+	uint16_t domain = npu.numbers->domains[1];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	npu.pushed = npu.popped = 0;
+	begin();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		npu.host->push_correlation(npu.self, domain, 1);
+		npu.host->pop_correlation(npu.self, domain);
+		_exit(npu.pushed + npu.popped == 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	end();
+}
+
 static void *push_one(void *context)
 {
 	(void)context;
@@ -491,6 +511,7 @@ int main(void)
 		TEST(ticks_come_between_start_and_stop_and_overlap_nothing),
 		TEST(no_tick_runs_when_the_timer_has_been_ended),
 		TEST(regions_are_told_to_whoever_records),
+		TEST(a_child_tells_nobody_of_regions_before_it_is_known),
 		TEST(a_stop_waits_for_a_region_that_is_being_opened),
 		TEST(a_source_whose_tick_does_not_end_is_left_alone),
 	};

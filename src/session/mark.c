@@ -75,11 +75,24 @@ static uint16_t own_type(void)
 	if (ky_gate_decide() != KYMO_GATE_ON)
 		return 0;
 	epoch = __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED);
-	if (__atomic_load_n(&app_epoch, __ATOMIC_RELAXED) != epoch) {
+	/* A handler that came in the middle of the dictionary leaves it to others. */
+	if (__atomic_load_n(&app_epoch, __ATOMIC_RELAXED) != epoch &&
+	    !ky_dictionary_is_entered()) {
 		register_app();
 		__atomic_store_n(&app_epoch, epoch, __ATOMIC_RELAXED);
 	}
 	return __atomic_load_n(&app_type, __ATOMIC_RELAXED);
+}
+
+/* As ky_writer_begin; `type` is what own_type() gave. */
+static struct kymo_record *begin_slowly(uint32_t lines, uint16_t type)
+{
+	/* None was made by anybody yet, see there. */
+	if (type == 0 && ky_dictionary_is_entered()) {
+		ky_writer_nested();
+		return NULL;
+	}
+	return ky_writer_begin(lines);
 }
 
 uint32_t kymo_mark_intern(const char *text, size_t size)
@@ -160,7 +173,7 @@ __attribute__((noinline)) static void record_slowly(uint64_t begin, uint32_t nam
 {
 	const uint16_t type = own_type();
 	const uint64_t end = ky_ticks();
-	struct kymo_record *line = ky_writer_begin(1);
+	struct kymo_record *line = begin_slowly(1, type);
 
 	if (!line)
 		return;
@@ -209,7 +222,7 @@ void kymo_mark_record(uint64_t begin, uint32_t name)
 static void record_moment(uint8_t kind, uint32_t name, uint64_t now)
 {
 	const uint16_t type = own_type();
-	struct kymo_record *line = ky_writer_begin(1);
+	struct kymo_record *line = begin_slowly(1, type);
 
 	if (KYMO_UNLIKELY(!line))
 		return;
@@ -229,7 +242,7 @@ void ky_mark_gap(uint64_t begin, const char *why)
 	const uint16_t type = own_type();
 	const uint32_t name = ky_dictionary_text(why);
 	const uint64_t end = ky_ticks();
-	struct kymo_record *line = ky_writer_begin(1);
+	struct kymo_record *line = begin_slowly(1, type);
 
 	if (!line)
 		return;
@@ -252,9 +265,9 @@ void kymo_mark_record_instant(uint32_t name)
 		record_moment(KYMO_KIND_INSTANT, name, now);
 }
 
-uint64_t kymo_mark_open(uint32_t name)
+uint64_t kymo_mark_record_open(uint32_t name)
 {
-	uint64_t now = kymo_mark_is_off() ? 0 : kymo_mark_ticks();
+	uint64_t now = kymo_mark_ticks();
 
 	if (now != 0)
 		record_moment(KYMO_KIND_OPEN, name, now);
@@ -347,10 +360,10 @@ int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 	uint64_t lines, end;
 	uint16_t type;
 
+	if (begin == 0)
+		return KYMO_OK;
 	if (count > VALUES_MAX || (count > 0 && !values))
 		return KYMO_ERROR_INVALID;
-	if (begin == 0)
-		return KYMO_ERROR_STATE;
 	lines = count_lines(values, count);
 	type = own_type();
 	if (lines > KYMO_RECORD_LINES_MAX) {
@@ -358,7 +371,7 @@ int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 		return KYMO_ERROR_NO_MEMORY;
 	}
 	end = ky_ticks();
-	line = ky_writer_begin((uint32_t)lines);
+	line = begin_slowly((uint32_t)lines, type);
 	if (!line)
 		return ky_gate_word() == KYMO_GATE_ON ? KYMO_ERROR_NO_MEMORY
 						      : KYMO_ERROR_STATE;

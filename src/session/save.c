@@ -5,7 +5,6 @@
  * the target appears whole or not at all, and an export is the same whoever recorded.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,9 @@
 #include <kymo/timeline.h>
 
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/lock.h"
+#include "base/options.h"
 #include "capture/spool.h"
 #include "session/export.h"
 #include "session/page.h"
@@ -31,17 +32,6 @@ static int has_suffix(const char *path, const char *suffix)
 	return size > wanted && strcmp(path + size - wanted, suffix) == 0;
 }
 
-/* The arguments, separated by NUL; two end them, or the end of the field. */
-static struct kymo_str command_line_of(const struct ky_capture_header *header)
-{
-	const char *text = header->command_line;
-	size_t size = 0;
-
-	while (size + 1 < sizeof(header->command_line) && (text[size] || text[size + 1]))
-		size++;
-	return (struct kymo_str){text, size};
-}
-
 /* Creates the capture file; a name that is taken (another thread saves) gets a number. */
 static int32_t create_spool(const char *target, const struct ky_capture_header *header,
 			    char *path, size_t size, struct ky_spool **out,
@@ -53,7 +43,7 @@ static int32_t create_spool(const char *target, const struct ky_capture_header *
 	const struct ky_spool_session session = {
 		.session = header->session,
 		.overflow = header->overflow,
-		.command_line = command_line_of(header),
+		.command_line = {header->command_line, header->command_line_size},
 	};
 	int32_t status = KYMO_ERROR_EXISTS;
 
@@ -82,7 +72,7 @@ static int32_t write_capture(struct ky_capture *capture, const char *target, cha
 
 	if (status != KYMO_OK)
 		return status;
-	status = ky_spool_add(spool, capture, &part, error);
+	status = ky_spool_add(spool, capture, 1, &part, error);
 	if (status == KYMO_OK)
 		status = ky_spool_finish(part, KY_END_STOPPED, error);
 	if (status == KYMO_OK)
@@ -93,72 +83,59 @@ static int32_t write_capture(struct ky_capture *capture, const char *target, cha
 	return status;
 }
 
-/* Gives the file its name; an errno. */
-static int rename_without_replacing(const char *from, const char *to)
-{
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	/* Old systems and some file systems do not know the flag; links say the same. */
-	if (errno != EINVAL && errno != ENOSYS)
-		return errno;
-	if (link(from, to) != 0)
-		return errno;
-	return unlink(from) == 0 ? 0 : errno;
-}
-
 static int32_t put_in_place(const char *from, const char *to, uint32_t overwrite,
 			    struct kymo_error *error)
 {
-	int number;
+	int number = ky_move_file(from, to, (int)overwrite);
 
-	if (overwrite)
-		number = rename(from, to) == 0 ? 0 : errno;
-	else
-		number = rename_without_replacing(from, to);
 	if (number == 0)
 		return KYMO_OK;
 	if (number == EEXIST)
 		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" is there already: allow overwriting, or take "
-				    "another name",
+				    "\"%s\" exists already: name another file, or allow "
+				    "overwriting",
 				    to);
 	return ky_error_set_errno(error, number, "cannot put \"%s\" in place", to);
 }
 
 /* The capture file becomes what was asked for; it is gone afterwards in any case. */
-static int32_t turn_into(const char *capture, const char *target, uint32_t overwrite,
+static int32_t turn_into(const char *capture, const char *target,
+			 const struct kymo_sink_options *options,
 			 struct kymo_summary *summary, struct kymo_error *error)
 {
-	const struct kymo_sink_options options = {
-		.struct_size = sizeof(options),
-		.overwrite = overwrite,
-	};
 	int32_t status = KYMO_OK;
 
 	if (!has_suffix(target, CAPTURE_SUFFIX)) {
-		status = kymo_export(&capture, 1, target, &options, summary, error);
+		status = kymo_timeline_export(&capture, 1, target, options, summary,
+					      error);
 		unlink(capture);
 		return status;
 	}
 	if (summary)
 		status = ky_export_count(capture, summary, error);
 	if (status == KYMO_OK)
-		status = put_in_place(capture, target, overwrite, error);
+		status = put_in_place(capture, target, options->overwrite, error);
 	if (status != KYMO_OK)
 		unlink(capture);
 	return status;
 }
 
 int32_t kymo_session_save(struct kymo_session *session, const char *path,
-			  uint32_t overwrite, struct kymo_summary *summary,
-			  struct kymo_error *error)
+			  const struct kymo_sink_options *options,
+			  struct kymo_summary *summary, struct kymo_error *error)
 {
 	const char *scheme, *target = path;
+	struct kymo_sink_options known;
 	char capture[PATH_MAX];
 	int32_t status;
 
 	if (!path || !path[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
+	status = ky_sink_options_read(options, &known, error);
+	if (status == KYMO_OK)
+		status = ky_result_check(summary, error);
+	if (status != KYMO_OK)
+		return status;
 	ky_lock(&ky_gate()->session_lock);
 	status = ky_session_check(session, KY_SESSION_STOPPED, "save", error);
 	ky_unlock(&ky_gate()->session_lock);
@@ -171,7 +148,7 @@ int32_t kymo_session_save(struct kymo_session *session, const char *path,
 	status = write_capture(&session->embedded->capture, target, capture,
 			       sizeof(capture), error);
 	if (status == KYMO_OK)
-		status = turn_into(capture, path, overwrite, summary, error);
+		status = turn_into(capture, path, &known, summary, error);
 	if (status != KYMO_OK)
 		ky_error_wrap(error, "cannot save the session to \"%s\"", path);
 	return status;

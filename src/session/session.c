@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "base/options.h"
 #include "capture/lease.h"
 #include "plugin/loader.h"
 #include "record/dictionary.h"
@@ -108,41 +109,14 @@ static int32_t copy_sources(const char *const *from, char ***out,
 	return KYMO_OK;
 }
 
-/* Members that were added after this library was built must say nothing. */
-static int32_t check_tail(const struct kymo_session_options *options,
-			  struct kymo_error *error)
-{
-	const char *bytes = (const char *)options;
-
-	for (size_t i = sizeof(*options); i < options->struct_size; i++)
-		if (bytes[i])
-			return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-					    "the options have a member that Kymo %s does "
-					    "not know: a newer library is needed",
-					    KYMO_VERSION_STRING);
-	return KYMO_OK;
-}
-
-/* Copies what is there into `out`, the rest of which stays zero: the defaults. */
+/* Copies what is there into `out`, the rest of which becomes the defaults. */
 static int32_t read_options(const struct kymo_session_options *options,
 			    struct kymo_session_options *out, struct kymo_error *error)
 {
-	int32_t status;
+	int32_t status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
 
-	*out = (struct kymo_session_options){.struct_size = sizeof(*out),
-					     .overflow = KYMO_OVERFLOW_DROP};
-	if (!options)
-		return KYMO_OK;
-	if (options->struct_size < SIZE_LEAST)
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "struct_size of the options is %u: set it to their "
-				    "sizeof",
-				    options->struct_size);
-	status = check_tail(options, error);
 	if (status != KYMO_OK)
 		return status;
-	memcpy(out, options,
-	       options->struct_size < sizeof(*out) ? options->struct_size : sizeof(*out));
 	if (out->overflow == 0)
 		out->overflow = KYMO_OVERFLOW_DROP;
 	if (out->overflow != KYMO_OVERFLOW_DROP &&
@@ -151,12 +125,7 @@ static int32_t read_options(const struct kymo_session_options *options,
 				    "overflow %u is not one that a session of Kymo %s "
 				    "knows",
 				    out->overflow, KYMO_VERSION_STRING);
-	if (out->buffer_size != 0 && out->buffer_size < KY_BUDGET_MIN)
-		return ky_error_set(
-			error, KYMO_ERROR_INVALID,
-			"a buffer_size of %llu bytes is too small: at least %u",
-			(unsigned long long)out->buffer_size, KY_BUDGET_MIN);
-	return KYMO_OK;
+	return ky_budget_check(out->buffer_size, error);
 }
 
 /* Ends what the session still is to the process; session_lock held. */
@@ -315,7 +284,7 @@ static int32_t load_sources(char *const *names, char **out, struct kymo_error *e
 /* Whether nobody records in this process; says who does. session_lock held. */
 static int32_t check_nobody_else(struct kymo_error *error)
 {
-	const struct ky_capture *capture = ky_gate()->capture;
+	const struct ky_capture *capture = ky_gate_capture();
 
 	if (ky_session_page()->session)
 		return ky_error_set(error, KYMO_ERROR_BUSY,
@@ -411,7 +380,7 @@ static int32_t start(struct kymo_session *session, struct kymo_error *error)
 				    "recording (MADV_WIPEONFORK, Linux 4.14)");
 	ky_capture_host_anchor(&session->embedded->capture);
 	session->state = KY_SESSION_RECORDING;
-	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->epoch);
+	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate_epoch());
 	return KYMO_OK;
 }
 

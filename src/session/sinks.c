@@ -75,7 +75,7 @@ static int look_at_plugin(void *context, const char *path)
 	return 0;
 }
 
-int32_t ky_sink_choose(const char *path, struct ky_sink_choice *out,
+int32_t ky_sink_choose(const char *path, const char *own, struct ky_sink_choice *out,
 		       struct kymo_error *error)
 {
 	struct search search = {0};
@@ -97,6 +97,8 @@ int32_t ky_sink_choose(const char *path, struct ky_sink_choice *out,
 	*out = (struct ky_sink_choice){.desc = search.best, .path = search.path};
 	if (search.best)
 		return KYMO_OK;
+	if (own && !scheme)
+		add_known(&search, own);
 	if (search.broken.message[0])
 		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
 				    "nothing can write \"%s\"; known are: %s; %s", path,

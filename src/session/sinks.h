@@ -10,11 +10,14 @@ struct ky_sink_choice {
 	struct kymo_str path;              /* without a protocol; part of the given one */
 };
 
+#define KY_CAPTURE_SUFFIX ".kymo" /* of what no sink writes */
+
 /*
  * Looks through the installed sinks. KYMO_ERROR_UNSUPPORTED when none fits, with those
- * that are known; a plug-in that is broken is told about only then.
+ * that are known, and `own`, a suffix that the caller writes itself, or NULL; a plug-in
+ * that is broken is told about only then.
  */
-int32_t ky_sink_choose(const char *path, struct ky_sink_choice *out,
+int32_t ky_sink_choose(const char *path, const char *own, struct ky_sink_choice *out,
 		       struct kymo_error *error);
 
 #endif

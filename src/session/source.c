@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/lock.h"
-#include "plugin/check.h"
+#include "capture/gate.h"
 #include "session/host.h"
 #include "session/instance.h"
 #include "session/wanted.h"
@@ -101,7 +101,7 @@ static void know_process(void)
 
 	ky_lock(lock);
 	count = page->sources_known ? 0 : sources.count;
-	page->sources_known = 1;
+	__atomic_store_n(&page->sources_known, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < count; i++)
 		ky_instance_reset(&sources.instances[i]);
 	ky_unlock(lock);
@@ -126,13 +126,16 @@ static int is_known(const struct kymo_plugin *plugin)
 
 /* Adds one source; further ones of the same name get a number. source_lock held. */
 static int32_t add_instance(const struct kymo_plugin *plugin,
-			    const struct kymo_source_desc *desc)
+			    const struct kymo_source_desc *desc, struct kymo_error *error)
 {
 	uint32_t ordinal = 1;
 	struct ky_instance *instance;
 
 	if (sources.count == KY_SOURCES_MAX)
-		return KYMO_ERROR_NO_MEMORY;
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+				    "the plug-in \"%s\" brings more sources than the %u "
+				    "that one process can have",
+				    plugin->name, KY_SOURCES_MAX);
 	for (uint32_t i = 0; i < sources.count; i++)
 		if (strcmp(sources.instances[i].host->desc->name, desc->name) == 0)
 			ordinal++;
@@ -142,7 +145,10 @@ static int32_t add_instance(const struct kymo_plugin *plugin,
 		.ops = desc->ops,
 	};
 	if (!instance->host)
-		return KYMO_ERROR_NO_MEMORY;
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+				    "no memory for the source \"%s\", or no room for its "
+				    "name in the dictionary",
+				    desc->name);
 	/* Pairs with the acquire of instance_count(): it is whole now. */
 	__atomic_store_n(&sources.count, sources.count + 1, __ATOMIC_RELEASE);
 	return KYMO_OK;
@@ -151,28 +157,21 @@ static int32_t add_instance(const struct kymo_plugin *plugin,
 int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *error)
 {
 	uint32_t *lock = &ky_gate()->source_lock;
-	int32_t status = ky_plugin_check(plugin, error);
+	int32_t status = KYMO_OK;
 	uint32_t first;
 
-	if (status != KYMO_OK)
-		return status;
 	know_process();
 	ky_lock(lock);
 	first = sources.count;
 	if (!is_known(plugin))
 		for (size_t i = 0; plugin->sources && plugin->sources[i]; i++)
 			if (status == KYMO_OK)
-				status = add_instance(plugin, plugin->sources[i]);
+				status = add_instance(plugin, plugin->sources[i], error);
 	ky_unlock(lock);
 	/* Those that were added are driven even where a further one did not fit. */
 	for (uint32_t i = first; i < instance_count(); i++)
 		drive(&sources.instances[i]);
-	if (status != KYMO_OK)
-		return ky_error_set(error, status,
-				    "the plug-in \"%s\" brings more sources than the %u "
-				    "that one process can have",
-				    plugin->name, KY_SOURCES_MAX);
-	return KYMO_OK;
+	return status;
 }
 
 /* Goes on with what is to be active now, whatever was before. */
@@ -187,10 +186,11 @@ static void activate(uint32_t epoch)
 {
 	struct ky_session_page *page = ky_session_page();
 
-	page->sources_active = 1;
 	page->sources_epoch = epoch;
 	page->sources_deadline_ns = 0;
 	page->sources_paused = 0;
+	/* Pairs with has_listeners(): the sources know their process by now. */
+	__atomic_store_n(&page->sources_active, 1, __ATOMIC_RELEASE);
 	sources.is_active = 1;
 }
 
@@ -223,7 +223,7 @@ void ky_sources_end(uint64_t deadline_ns)
 
 	know_process();
 	ky_lock(lock);
-	page->sources_active = 0;
+	__atomic_store_n(&page->sources_active, 0, __ATOMIC_RELEASE);
 	page->sources_deadline_ns = deadline_ns;
 	sources.is_active = 0;
 	ky_unlock(lock);
@@ -238,22 +238,75 @@ void ky_sources_forked(void)
 
 	know_process();
 	ky_lock(lock);
-	if (sources.is_active && ky_gate()->epoch != 0)
-		activate(ky_gate()->epoch);
+	if (sources.is_active && ky_gate_epoch() != 0)
+		activate(ky_gate_epoch());
 	ky_unlock(lock);
 	drive_all();
 }
 
+/*
+ * Whether regions are to be told. In a forked child the sources have to know that it is
+ * one before anything else is asked of them, which the gate's decision sees to.
+ */
+static int has_listeners(void)
+{
+	const struct ky_session_page *page = ky_session_page();
+
+	ky_gate_decide();
+	return __atomic_load_n(&page->sources_known, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&page->sources_active, __ATOMIC_ACQUIRE);
+}
+
 void ky_sources_push(uint16_t domain, uint64_t value)
 {
+	if (!has_listeners())
+		return;
 	for (uint32_t i = 0; i < instance_count(); i++)
 		ky_instance_push(&sources.instances[i], domain, value);
 }
 
 void ky_sources_pop(uint16_t domain)
 {
+	if (!has_listeners())
+		return;
 	for (uint32_t i = 0; i < instance_count(); i++)
 		ky_instance_pop(&sources.instances[i], domain);
+}
+
+static struct ky_instance *find_instance(const struct kymo_source_host *host)
+{
+	for (uint32_t i = 0; i < instance_count(); i++)
+		if (sources.instances[i].host == host)
+			return &sources.instances[i];
+	return NULL;
+}
+
+static int claim(struct ky_instance *instance)
+{
+	uint32_t *lock = &ky_gate()->source_lock;
+	int is_free;
+
+	ky_lock(lock);
+	is_free = !instance->is_claimed;
+	instance->is_claimed = 1;
+	ky_unlock(lock);
+	return is_free;
+}
+
+void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns)
+{
+	struct ky_instance *instance = find_instance(drain->host);
+
+	if (!instance)
+		return;
+	while (!claim(instance)) {
+		if (ky_monotonic_ns() >= deadline_ns)
+			return;
+		pause_shortly();
+	}
+	ky_instance_drain(instance, drain, deadline_ns);
+	release(instance);
+	drive(instance); /* the step that somebody left to us meanwhile */
 }
 
 int32_t ky_sources_option(const char *source, const char *option, char *out, size_t size)

@@ -17,10 +17,10 @@
 #include <kymo/plugin.h>
 
 /*
- * Remembers the plug-in; idempotent by its address. If sources are recording now (after
- * ky_sources_begin), its wanted sources are created, prepared and started before this
- * returns. KYMO_ERROR_VERSION, _PLUGIN: it is a bad one; KYMO_ERROR_NO_MEMORY: there are
- * KY_SOURCES_MAX already.
+ * Remembers a plug-in that ky_plugin_check has found good; idempotent by its address. If
+ * sources are recording now (after ky_sources_begin), its wanted sources are created,
+ * prepared and started before this returns. KYMO_ERROR_NO_MEMORY: there are
+ * KY_SOURCES_MAX already, or no memory or names are left.
  */
 int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *error);
 
@@ -56,6 +56,13 @@ void ky_sources_forked(void);
  */
 void ky_sources_push(uint16_t domain, uint64_t value);
 void ky_sources_pop(uint16_t domain);
+
+/*
+ * Runs the drain as an operation of its source: when nobody is in another one, and the
+ * source is recording. What cannot be had by the deadline is left out.
+ */
+struct ky_drain;
+void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns);
 
 const struct kymo_host *ky_host_table(void);
 

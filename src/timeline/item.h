@@ -18,6 +18,7 @@ struct ky_moment {
 #define KY_ROLE_NONE   0u
 #define KY_ROLE_ORIGIN 1u
 #define KY_ROLE_TARGET 2u
+#define KY_ROLE_FAILED 4u /* with ORIGIN: it launched nothing, by its own account */
 
 #define KY_CHUNK_LINE_BITS 10u
 

@@ -47,6 +47,7 @@ struct group {
 	uint64_t domain, value, number;
 	struct member origin, first; /* first: what a link's end means */
 	int has_origin, has_untimed_origin, has_first, has_untimed, has_target;
+	int is_expecting, has_result; /* a launch that did not fail; what came of it */
 };
 
 struct ky_join {
@@ -223,11 +224,28 @@ static int32_t join_origin(struct ky_join *join, struct group *group,
 	return give_number(join, member, number, 0, error);
 }
 
+/* Also of what cannot be drawn: it is there. */
+static void note_result(struct group *group, const struct member *member, uint32_t part)
+{
+	if (part == PART_ORIGIN || part == PART_ORIGIN_UNTIMED)
+		group->is_expecting |=
+			!(ky_place_role(member->when.place) & KY_ROLE_FAILED);
+	else if (part == PART_TARGET || part == PART_TARGET_UNTIMED)
+		group->has_result = 1;
+}
+
+static void end_group(struct ky_join *join, const struct group *group)
+{
+	if (group->is_expecting && !group->has_result)
+		join->ledger->launches_without_result++;
+}
+
 static int32_t join_member(struct ky_join *join, struct group *group,
 			   const struct member *member, struct kymo_error *error)
 {
 	uint32_t part = (uint32_t)(member->domain_part & 0xff);
 
+	note_result(group, member, part);
 	/* An end that is no target holds also where it cannot be drawn. */
 	if (part == PART_ORIGIN || part == PART_OTHER ||
 	    (part == PART_TARGET && !group->has_untimed)) {
@@ -273,11 +291,14 @@ static int32_t join_members(struct ky_join *join, struct kymo_error *error)
 			break;
 		member = item;
 		if (member->domain_part >> 8 != group.domain ||
-		    member->value != group.value)
+		    member->value != group.value) {
+			end_group(join, &group);
 			group = (struct group){.domain = member->domain_part >> 8,
 					       .value = member->value};
+		}
 		status = join_member(join, &group, member, error);
 	}
+	end_group(join, &group);
 	return status == KYMO_END ? KYMO_OK : status;
 }
 

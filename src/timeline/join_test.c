@@ -36,7 +36,7 @@ static void end(struct world *world)
 	ky_list_clear(&world->model.tracks);
 }
 
-/* A member: O origin, T target, N neither; lower case: untimed. */
+/* A member: O origin, E failed one, T target, N neither; lower case: untimed. */
 struct row {
 	char role;
 	uint32_t track;
@@ -51,6 +51,8 @@ static struct ky_item item_of(const struct row *row, uint64_t line)
 
 	if (row->role == 'O' || row->role == 'o')
 		role = KY_ROLE_ORIGIN;
+	if (row->role == 'E' || row->role == 'e')
+		role = KY_ROLE_ORIGIN | KY_ROLE_FAILED;
 	if (row->role == 'T' || row->role == 't')
 		role = KY_ROLE_TARGET;
 	return (struct ky_item){.when = {row->begin, row->begin + 5,
@@ -68,7 +70,7 @@ static void join_rows(struct world *world, const struct row *rows, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		items[i] = item_of(&rows[i], i + 1);
-		if (strchr("otn", rows[i].role))
+		if (strchr("oetn", rows[i].role))
 			assert_int_equal(
 				ky_join_add_untimed(world->join, &items[i], NULL),
 				KYMO_OK);
@@ -181,6 +183,43 @@ static void groups_are_joined(void **state)
 		    world.ledger.arrows_untimed != cases[i].untimed)
 			fail_msg("%s: %s", cases[i].what, found);
 		end(&world);
+	}
+}
+
+static void launches_of_which_nothing_came_are_counted(void **state)
+{
+	static const struct {
+		const char *carriers; /* of one value, as in struct row */
+		uint64_t without_result;
+	} sets[] = {
+		{"O", 1}, {"OT", 0}, {"Ot", 0}, {"o", 1},  {"ot", 0}, {"E", 0}, {"e", 0},
+		{"T", 0}, {"N", 0},  {"ON", 1}, {"OO", 1}, {"EO", 1}, {"", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		/* Of two values, so that a group is ended by another and by the end. */
+		for (uint32_t values = 1; values <= 2; values++) {
+			struct row rows[8] = {{0}};
+			struct world world;
+			char found[256];
+			size_t count = 0;
+
+			begin(&world);
+			for (uint64_t value = 1; value <= values; value++)
+				for (const char *at = sets[i].carriers; *at; at++) {
+					rows[count] = (struct row){
+						*at, 0, 10 * (int64_t)count, 1, value};
+					count++;
+				}
+			join_rows(&world, rows, count, found, sizeof(found));
+			if (world.ledger.launches_without_result !=
+			    values * sets[i].without_result)
+				fail_msg("\"%s\": %llu", sets[i].carriers,
+					 (unsigned long long)
+						 world.ledger.launches_without_result);
+			end(&world);
+		}
 	}
 }
 
@@ -325,6 +364,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_joined),
+		cmocka_unit_test(launches_of_which_nothing_came_are_counted),
 		cmocka_unit_test(arrows_are_named_by_where_they_lead),
 		cmocka_unit_test(links_lead_from_activity_to_activity),
 		cmocka_unit_test(a_link_leads_to_what_is_no_target),

@@ -46,6 +46,8 @@ static void add_losses(struct kymo_trace_ledger *ledger,
 		const uint64_t *lost = from->sources[i].lost;
 
 		/* Refused by the host, so they had been handed in. */
+		add(&ledger->invalid, from->sources[i].invalid);
+		add(&ledger->accepted, from->sources[i].invalid);
 		add(&ledger->late, lost[KYMO_LOST_LATE]);
 		add(&ledger->accepted, lost[KYMO_LOST_LATE]);
 		/* Never handed in, but counted one by one, if not "at least". */
@@ -91,9 +93,18 @@ void ky_ledger_add_captures(struct kymo_trace_ledger *ledger,
 	for (size_t i = 0; i < model->capture_count; i++) {
 		add_writers(ledger, &model->captures[i], written[i]);
 		add_losses(ledger, &model->captures[i]);
+		/* No reason is 0: there is no such block. */
+		add(&ledger->cut_captures, model->captures[i].capture->end.reason == 0);
 	}
 	ledger->offered = ledger->accepted;
 	add(&ledger->offered, ledger->filtered);
+}
+
+void ky_ledger_add_files(struct kymo_trace_ledger *ledger,
+			 struct ky_reader *const *readers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add(&ledger->bad_bytes, ky_reader_bad_bytes(readers[i]));
 }
 
 static int32_t list_sources(struct ky_model *model, struct kymo_trace_end *end)

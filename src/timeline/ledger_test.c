@@ -161,6 +161,55 @@ static void a_begin_is_a_record_but_no_event(void **state)
 	memory_free(&sink);
 }
 
+static void what_the_host_refused_had_been_handed_in(void **state)
+{
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	s.build->sources[1].invalid = 3;
+	s.build->sources[2].invalid = 2;
+	s.build->sources[2].lost[KYMO_LOST_LATE] = 4;
+	s.build->writers[0] = (struct ky_writer_slot){.accepted = 1, .written = 1};
+	s.build->writer_count = 1;
+	sink = run(&s);
+	assert_int_equal(sink.ledger.invalid, 5);
+	assert_int_equal(sink.ledger.late, 4);
+	assert_int_equal(sink.ledger.accepted, 10);
+	assert_int_equal(sink.ledger.offered, 10);
+	memory_free(&sink);
+}
+
+static void a_capture_that_ends_early_is_told(void **state)
+{
+	struct setup whole = begin(), endless = begin(), cut = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&whole, 0, 10, 20);
+	sink = run(&whole);
+	assert_int_equal(sink.ledger.cut_captures, 0);
+	assert_int_equal(sink.ledger.bad_bytes, 0);
+	memory_free(&sink);
+
+	add_span(&endless, 0, 10, 20);
+	build_finish(endless.build, 0);
+	sink = run_files(&endless.build, 1);
+	assert_int_equal(sink.ledger.cut_captures, 1);
+	assert_int_equal(sink.ledger.bad_bytes, 0);
+	assert_int_equal(sink.seen[KYMO_EVENT_SPAN], 1);
+	memory_free(&sink);
+
+	add_span(&cut, 0, 10, 20);
+	build_finish(cut.build, T(BUILD_SECOND));
+	build_append(&cut.build->file, "half a block", 12);
+	sink = run_files(&cut.build, 1);
+	assert_int_equal(sink.ledger.cut_captures, 0);
+	assert_int_equal(sink.ledger.bad_bytes, 12);
+	memory_free(&sink);
+}
+
 static void malformed_lines_are_passed_over(void **state)
 {
 	struct setup s = begin();
@@ -192,6 +241,8 @@ int main(void)
 		cmocka_unit_test(arrows_that_cannot_be_drawn_are_counted),
 		cmocka_unit_test(the_books_are_balanced),
 		cmocka_unit_test(a_begin_is_a_record_but_no_event),
+		cmocka_unit_test(what_the_host_refused_had_been_handed_in),
+		cmocka_unit_test(a_capture_that_ends_early_is_told),
 		cmocka_unit_test(malformed_lines_are_passed_over),
 	};
 

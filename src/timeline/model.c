@@ -25,7 +25,10 @@ static struct kymo_str text_of(const char *terminated)
 	return (struct kymo_str){terminated, strlen(terminated)};
 }
 
-/* Arguments separated by NUL, as one line. */
+/*
+ * Arguments, each ended by NUL, as one line. Zeros at the end are what a program that
+ * writes its title over its arguments leaves there.
+ */
 struct kymo_str ky_model_join_arguments(struct ky_model *model, const char *arguments,
 					size_t size)
 {
@@ -42,17 +45,6 @@ struct kymo_str ky_model_join_arguments(struct ky_model *model, const char *argu
 			line[i] = ' ';
 	}
 	return (struct kymo_str){line, size};
-}
-
-/* The header's copy ends with two NULs, or fills all of it. */
-static size_t arguments_size(const struct ky_capture_header *header)
-{
-	size_t size = 0;
-
-	while (size + 1 < sizeof(header->command_line) &&
-	       (header->command_line[size] || header->command_line[size + 1]))
-		size++;
-	return size;
 }
 
 static void describe_process(struct ky_model *model, struct kymo_trace_process *process,
@@ -73,7 +65,7 @@ static void describe_process(struct ky_model *model, struct kymo_trace_process *
 	process->exe = text_of(header->exe);
 	process->name = name ? text_of(name + 1) : process->exe;
 	process->command_line = ky_model_join_arguments(model, header->command_line,
-							arguments_size(header));
+							header->command_line_size);
 	process->host = text_of(header->host);
 	process->boot_id = text_of(header->boot_id);
 	process->rank = process->world_size = -1;

@@ -162,6 +162,21 @@ static void unknown_numbers_are_shown_as_such(void **state)
 	memory_free(&sink);
 }
 
+static void an_empty_argument_does_not_end_the_command_line(void **state)
+{
+	static const char arguments[] = "program\0\0\0-x";
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	memcpy(s.build->header.command_line, arguments, sizeof(arguments));
+	s.build->header.command_line_size = sizeof(arguments);
+	add_span(&s, 0, 10, 20);
+	sink = run(&s);
+	assert_string_equal(sink.processes, "program(1001)[program   -x] ");
+	memory_free(&sink);
+}
+
 static void captures_of_one_process_share_its_tracks(void **state)
 {
 	struct setup s = begin();
@@ -233,6 +248,7 @@ int main(void)
 		cmocka_unit_test(a_type_that_nobody_knows_is_listed_only_if_it_is_used),
 		cmocka_unit_test(queues_are_numbered_within_their_device),
 		cmocka_unit_test(unknown_numbers_are_shown_as_such),
+		cmocka_unit_test(an_empty_argument_does_not_end_the_command_line),
 		cmocka_unit_test(captures_of_one_process_share_its_tracks),
 		cmocka_unit_test(another_boots_times_are_shifted_by_realtime),
 		cmocka_unit_test(metadata_gives_ranks),

@@ -138,7 +138,8 @@ static uint32_t role_of(const struct kymo_record *record)
 	if (record->kind == KYMO_KIND_COUNTER)
 		return KY_ROLE_NONE;
 	if (record->flags & KYMO_RECORD_ORIGIN)
-		return KY_ROLE_ORIGIN;
+		return record->flags & KYMO_RECORD_ERROR ? KY_ROLE_ORIGIN | KY_ROLE_FAILED
+							 : KY_ROLE_ORIGIN;
 	return record->flags & KYMO_RECORD_TARGET ? KY_ROLE_TARGET : KY_ROLE_NONE;
 }
 

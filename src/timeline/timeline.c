@@ -236,6 +236,7 @@ int32_t ky_timeline_run(struct ky_reader *const *readers, size_t count,
 	if (status == KYMO_OK) {
 		ky_ledger_add_captures(&timeline.ledger, timeline.model,
 				       timeline.scan.capture_written);
+		ky_ledger_add_files(&timeline.ledger, readers, count);
 		status = write_all(&timeline, ops, sink, result);
 	}
 	if (status != KYMO_OK)

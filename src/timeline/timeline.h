@@ -4,8 +4,8 @@
  * starts no thread; its memory is bounded whatever the number of records, since what must
  * be sorted is spilled to unlinked temporary files.
  *
- *     1  each record is counted and its times converted; (begin, end, place), its track
- * and its correlation go to a sorter
+ *     1  each record is counted and its times converted; (begin, end, place), its
+ *        track and its correlation go to a sorter
  *     -  the sorted ones get lanes; those with a correlation are sorted by it and joined:
  *        numbers and arrows, sorted like the records
  *     2  records and joins are merged, given lanes again (the same), found in their

@@ -27,9 +27,10 @@ static void check_ledger(struct kymo_session *session)
 	const char *path = in_folder("look.kymo");
 	struct memory_sink sink = {0};
 
-	assert_int_equal(kymo_session_save(session, path, 0, NULL, NULL), KYMO_OK);
-	assert_int_equal(kymo_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
-			 KYMO_OK);
+	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
+	assert_int_equal(
+		kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
+		KYMO_OK);
 	assert_int_equal(sink.ledger.accepted,
 			 sink.ledger.written + sink.ledger.full + sink.ledger.too_big +
 				 sink.ledger.nested + sink.ledger.cut);

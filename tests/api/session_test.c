@@ -57,9 +57,9 @@ static void look_at(struct kymo_session *session, struct memory_sink *sink)
 	struct kymo_error error = {0};
 
 	memset(sink, 0, sizeof(*sink));
-	if (kymo_session_save(session, path, 0, NULL, &error) != KYMO_OK)
+	if (kymo_session_save(session, path, NULL, NULL, &error) != KYMO_OK)
 		fail_msg("%s", error.message);
-	if (kymo_export_to(&path, 1, &memory_ops, sink, NULL, &error) != KYMO_OK)
+	if (kymo_timeline_export_to(&path, 1, &memory_ops, sink, NULL, &error) != KYMO_OK)
 		fail_msg("%s", error.message);
 	unlink(path);
 }
@@ -101,16 +101,18 @@ static void a_wrong_order_is_refused_and_changes_nothing(void **state)
 	assert_int_equal(kymo_session_stop(session, &error), KYMO_ERROR_STATE);
 	assert_non_null(
 		strstr(error.message, "cannot stop: the session is not prepared"));
-	assert_int_equal(kymo_session_save(session, in_folder("x.kymo"), 0, NULL, &error),
-			 KYMO_ERROR_STATE);
+	assert_int_equal(
+		kymo_session_save(session, in_folder("x.kymo"), NULL, NULL, &error),
+		KYMO_ERROR_STATE);
 	assert_int_equal(kymo_session_prepare(session, NULL), KYMO_OK);
 	assert_int_equal(kymo_session_prepare(session, &error), KYMO_ERROR_STATE);
 	assert_int_equal(kymo_session_stop(session, &error), KYMO_ERROR_STATE);
 	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
 	assert_int_equal(kymo_session_start(session, &error), KYMO_ERROR_STATE);
 	assert_int_equal(kymo_session_prepare(session, &error), KYMO_ERROR_STATE);
-	assert_int_equal(kymo_session_save(session, in_folder("x.kymo"), 0, NULL, &error),
-			 KYMO_ERROR_STATE);
+	assert_int_equal(
+		kymo_session_save(session, in_folder("x.kymo"), NULL, NULL, &error),
+		KYMO_ERROR_STATE);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
 	assert_int_equal(kymo_session_stop(session, &error), KYMO_ERROR_STATE);
 	assert_int_equal(kymo_session_start(session, &error), KYMO_ERROR_STATE);
@@ -128,7 +130,7 @@ static void null_is_refused(void **state)
 	assert_int_equal(kymo_session_prepare(NULL, &error), KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_session_start(NULL, &error), KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_session_stop(NULL, &error), KYMO_ERROR_INVALID);
-	assert_int_equal(kymo_session_save(NULL, "x.kymo", 0, NULL, &error),
+	assert_int_equal(kymo_session_save(NULL, "x.kymo", NULL, NULL, &error),
 			 KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_session_stop(NULL, NULL), KYMO_ERROR_INVALID);
 	kymo_session_destroy(NULL);
@@ -221,13 +223,11 @@ static void options_are_checked(void **state)
 					     &error),
 			 KYMO_ERROR_INVALID);
 	assert_non_null(strstr(error.message, "4096"));
-	assert_int_equal(
-		kymo_session_create(&session,
-				    KYMO_SESSION_OPTIONS(.buffer_size = UINT64_MAX / 4),
-				    &error),
-		KYMO_OK);
-	assert_int_equal(kymo_session_prepare(session, &error), KYMO_ERROR_NO_MEMORY);
-	kymo_session_destroy(session);
+	assert_int_equal(kymo_session_create(
+				 &session,
+				 KYMO_SESSION_OPTIONS(.buffer_size = UINT64_MAX), &error),
+			 KYMO_ERROR_INVALID);
+	assert_non_null(strstr(error.message, "1048576 MiB"));
 }
 
 static void a_source_that_cannot_be_loaded_is_an_error(void **state)
@@ -293,7 +293,7 @@ static void a_session_is_saved_in_every_format(void **state)
 		struct kymo_error error = {0};
 		struct stat file;
 
-		if (kymo_session_save(session, path, 0, &summary, &error) != KYMO_OK)
+		if (kymo_session_save(session, path, NULL, &summary, &error) != KYMO_OK)
 			fail_msg("%s", error.message);
 		assert_int_equal(stat(path, &file), 0);
 		assert_int_equal(summary.bytes, file.st_size);
@@ -312,6 +312,8 @@ static void a_session_is_saved_in_every_format(void **state)
 static void a_file_that_is_there_is_kept_unless_told_otherwise(void **state)
 {
 	static const char *const files[] = {"there.kymo", "there.json"};
+	const struct kymo_sink_options overwrite = {.struct_size = sizeof(overwrite),
+						    .overwrite = 1};
 	struct kymo_session *session = record(1);
 
 	(void)state;
@@ -322,12 +324,13 @@ static void a_file_that_is_there_is_kept_unless_told_otherwise(void **state)
 
 		assert_int_equal(write(fd, "old", 3), 3);
 		close(fd);
-		assert_int_equal(kymo_session_save(session, path, 0, NULL, &error),
+		assert_int_equal(kymo_session_save(session, path, NULL, NULL, &error),
 				 KYMO_ERROR_EXISTS);
 		assert_non_null(strstr(error.message, path));
 		assert_int_equal(first_byte(path), 'o');
-		assert_int_equal(kymo_session_save(session, path, 1, NULL, &error),
-				 KYMO_OK);
+		assert_int_equal(
+			kymo_session_save(session, path, &overwrite, NULL, &error),
+			KYMO_OK);
 		assert_int_not_equal(first_byte(path), 'o');
 		unlink(path);
 		assert_int_equal(count_files(), 0);
@@ -352,10 +355,10 @@ static void what_cannot_be_saved_leaves_nothing_behind(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(
-			kymo_session_save(session, cases[i].path, 0, NULL, &error),
+			kymo_session_save(session, cases[i].path, NULL, NULL, &error),
 			cases[i].status);
 	assert_int_equal(
-		kymo_session_save(session, in_folder("trace.xyz"), 0, NULL, &error),
+		kymo_session_save(session, in_folder("trace.xyz"), NULL, NULL, &error),
 		KYMO_ERROR_UNSUPPORTED);
 	assert_non_null(strstr(error.message, "trace.xyz"));
 	assert_non_null(strstr(error.message, ".json.gz"));
@@ -375,8 +378,8 @@ static void a_full_disk_is_told_and_leaves_nothing_behind(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	kymo = kymo_session_save(session, in_folder("full.kymo"), 0, NULL, &error);
-	json = kymo_session_save(session, in_folder("full.json"), 0, NULL, &error);
+	kymo = kymo_session_save(session, in_folder("full.kymo"), NULL, NULL, &error);
+	json = kymo_session_save(session, in_folder("full.json"), NULL, NULL, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(kymo, KYMO_ERROR_IO);
 	assert_int_equal(json, KYMO_ERROR_IO);
@@ -384,7 +387,7 @@ static void a_full_disk_is_told_and_leaves_nothing_behind(void **state)
 	assert_int_equal(count_files(), 0);
 	/* The session is still there. */
 	assert_int_equal(
-		kymo_session_save(session, in_folder("full.kymo"), 0, NULL, &error),
+		kymo_session_save(session, in_folder("full.kymo"), NULL, NULL, &error),
 		KYMO_OK);
 	unlink(in_folder("full.kymo"));
 	kymo_session_destroy(session);
@@ -405,7 +408,7 @@ static void what_does_not_fit_is_counted(void **state)
 	mark(MARKS);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
 	assert_int_equal(
-		kymo_session_save(session, in_folder("full.kymo"), 0, &summary, NULL),
+		kymo_session_save(session, in_folder("full.kymo"), NULL, &summary, NULL),
 		KYMO_OK);
 	assert_true(summary.events > 10000);
 	assert_true(summary.lost > 0);
@@ -448,7 +451,7 @@ static void use_own_session(struct kymo_session *parents)
 	kymo_session_destroy(parents);
 	mark(2);
 	if (kymo_session_stop(own, NULL) != KYMO_OK ||
-	    kymo_session_save(own, in_folder("child.kymo"), 0, NULL, NULL) != KYMO_OK)
+	    kymo_session_save(own, in_folder("child.kymo"), NULL, NULL, NULL) != KYMO_OK)
 		_exit(4);
 	kymo_session_destroy(own);
 }
@@ -465,8 +468,9 @@ static void a_forked_child_leaves_its_parents_session_alone(void **state)
 	in_child(use_own_session, session);
 	mark(3);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-	assert_int_equal(kymo_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
-			 KYMO_OK);
+	assert_int_equal(
+		kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
+		KYMO_OK);
 	assert_int_equal(sink.count, 4);
 	assert_true(sink.pid != (uint64_t)getpid());
 	memory_free(&sink);
@@ -479,7 +483,8 @@ static void a_forked_child_leaves_its_parents_session_alone(void **state)
 
 static void save_parents_session(struct kymo_session *session)
 {
-	if (kymo_session_save(session, in_folder("child.json"), 0, NULL, NULL) != KYMO_OK)
+	if (kymo_session_save(session, in_folder("child.json"), NULL, NULL, NULL) !=
+	    KYMO_OK)
 		_exit(1);
 	kymo_session_destroy(session);
 }

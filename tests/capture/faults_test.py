@@ -37,22 +37,27 @@ def check_all(recording, trace):
     extra = trace.count - sum(taken.values())
     assert 0 <= extra <= len(taken), f"{extra} more than were committed"
     assert trace.ledger["written"] == trace.count, trace.ledger
+    return sum(taken.values())
 
 
 def at_points(recording, fault):
-    """Calls fault(recording, seconds into the run) with a fresh recording for each point."""
+    """Calls fault(recording, seconds into the run) with a fresh recording for each point; it
+    returns how many records it has found that had to be there."""
     print(f"# seed {SEED}, {POINTS} points")
     chance = random.Random(f"{SEED} {fault.__name__}")
+    committed = 0
     for point in range(POINTS):
         after_s = chance.uniform(0, LENGTH_MS / 1000)
         inner = Recording()
         try:
-            fault(inner, after_s)
+            committed += fault(inner, after_s)
         except BaseException as error:
             error.add_note(f"at point {point}, {after_s:.4f} s into the run\n{inner.err}")
             raise
         finally:
             inner.remove()
+    print(f"# {committed:,} records that had to be there were there")
+    assert committed > 0
 
 
 def start(recording, ms=LENGTH_MS):
@@ -68,17 +73,19 @@ def kill_program(recording, after_s):
         kill(program)
     status = recording.finish()
     assert status in (0, 128 + signal.SIGKILL), status
-    check_all(recording, Trace(recording.file("t.json")))
     recording.check_tidy()
+    return check_all(recording, Trace(recording.file("t.json")))
 
 
 def kill_keeper(recording, after_s):
     start(recording)
     time.sleep(after_s)
-    kill(recording.keeper() or 0) if recording.keeper() else None
+    keeper = recording.keeper()
+    if keeper:
+        kill(keeper)
     assert recording.finish() == 0, recording.err
-    check_all(recording, Trace(recording.file("t.json")))
     recording.check_tidy()
+    return check_all(recording, Trace(recording.file("t.json")))
 
 
 def kill_front(recording, after_s):
@@ -90,9 +97,9 @@ def kill_front(recording, after_s):
     until(lambda: not is_alive(keeper) and not (program and is_alive(program)),
           "the end of the keeper", LIMIT_S)
     if not recording.taken():
-        return  # the program was never let go, or found nobody
-    check_all(recording, Trace(recording.file("t.json")))
+        return 0  # the program was never let go, or found nobody
     assert recording.streamed() is None
+    return check_all(recording, Trace(recording.file("t.json")))
 
 
 def kill_both(recording, after_s):
@@ -112,6 +119,7 @@ def kill_both(recording, after_s):
     trace = recording.export(recording.streamed())
     missing = lacking(trace, due)
     assert not missing, f"(count, first, last, committed) by thread: {missing}"
+    return sum(due.values())
 
 
 def nothing_is_lost_when_the_program_is_killed(recording):

@@ -1,3 +1,221 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""More than a recording can take: what was offered, taken and lost is what the producers counted
+themselves, memory keeps its bound, and the program is never held up. KYMO_LONG=1: ten seconds of
+each instead of one."""
+import json
+import os
+import signal
+import subprocess
 import sys
-sys.exit(77)
+import time
+
+from recording import (BUILD, IS_LONG, KYMO, LIMIT_S, PRODUCER, TALLY, Ledger, Skip, Tally, kill,
+                       main, memory_kib, until)
+
+SECONDS = 10 if IS_LONG else 1
+PRODUCERS = 64
+BUFFER_KIB = 64 << 10
+CAPACITY = (BUFFER_KIB << 10) // 64
+OTHER_KIB = 32 << 10  # of a process, beside its buffer
+STORM = os.path.join(BUILD, "tests", "capture", "storm")
+
+
+def ledger_of(recording, output="t.kymo"):
+    process = subprocess.run([KYMO, "info", "--json", recording.file(output)],
+                             capture_output=True, check=True, timeout=LIMIT_S)
+    ledger = json.loads(process.stdout)["ledger"]
+    found = Ledger({name: int(value) for name, value in ledger.items()})
+    for reason in ("filtered", "full", "too_big", "nested", "overwritten", "late",
+                   "out_of_window", "cut"):
+        found.setdefault(reason, 0)
+    found.check()
+    return found
+
+
+def total(recording, field):
+    return sum(getattr(tally, field) for tally in recording.tallies())
+
+
+def is_sanitized():
+    with open(PRODUCER, "rb") as f:
+        data = f.read()
+    return b"__tsan_init" in data or b"__asan_init" in data
+
+
+def flood(recording, policy):
+    """Records with all producers; (ledger, most KiB of program, most KiB of keeper)."""
+    recording.start("--overflow", policy, threads=PRODUCERS, output="t.kymo",
+                    ms=SECONDS * 1000)
+    until(recording.program, "the program")
+    most = [0, 0]
+    while recording.program():
+        for i, pid in enumerate((recording.program(), recording.keeper())):
+            most[i] = max(most[i], memory_kib(pid or 0))
+        time.sleep(0.02)
+    assert recording.finish() == 0, recording.err
+    ledger = ledger_of(recording)
+    print(f"# {policy}: offered {ledger['offered']:,} written {ledger['written']:,} "
+          f"full {ledger['full']:,} overwritten {ledger['overwritten']:,}, "
+          f"program {most[0]:,} KiB, keeper {most[1]:,} KiB")
+    assert ledger["offered"] == total(recording, "offered"), (ledger, recording.err)
+    assert ledger["full"] == total(recording, "refused"), (ledger, recording.err)
+    assert total(recording, "unrecorded") == 0
+    assert ledger["written"] + ledger["overwritten"] == total(recording, "taken"), ledger
+    assert ledger["nested"] == ledger["cut"] == ledger["too_big"] == 0, ledger
+    if not is_sanitized():
+        assert max(most) < BUFFER_KIB + OTHER_KIB, most
+    recording.check_tidy()
+    return ledger
+
+
+def a_flood_is_streamed(recording):
+    ledger = flood(recording, "stream")
+    assert ledger["overwritten"] == 0
+    if ledger["offered"] > 3 * CAPACITY:
+        assert ledger["written"] > 1.5 * CAPACITY, "it did not stream"
+
+
+def a_flood_is_dropped(recording):
+    ledger = flood(recording, "drop")
+    assert ledger["overwritten"] == 0
+    assert ledger["written"] <= CAPACITY
+    assert ledger["full"] > 0 or ledger["offered"] <= CAPACITY
+
+
+def a_flood_overwrites_the_oldest(recording):
+    ledger = flood(recording, "overwrite")
+    assert ledger["full"] == 0
+    assert ledger["written"] <= CAPACITY
+    assert ledger["overwritten"] > 0 or ledger["offered"] <= CAPACITY
+
+
+# ---- Threads ----
+
+def ten_thousand_threads_in_one_buffer_lose_nothing(recording):
+    count = 10000
+    assert recording.record("--overflow", "drop", threads=0, output="t.kymo", each=count,
+                            count=5) == 0, recording.err
+    ledger = ledger_of(recording)
+    assert ledger["written"] == 5 * count == total(recording, "taken"), ledger
+    assert ledger["offered"] == ledger["written"], ledger
+
+
+def two_thousand_idle_threads_do_not_starve_one_that_works(recording):
+    status = recording.record("--overflow", "drop", threads=1, output="t.kymo", idle=2000,
+                              count=200000)
+    assert status == 0, recording.err
+    ledger = ledger_of(recording)
+    assert ledger["written"] == 202000 == total(recording, "taken"), (ledger, recording.err)
+
+
+def sixteen_processes_attach_at_once_and_lose_nothing(recording):
+    script = " & ".join(f"{PRODUCER} tally-{i} 2 count=2000" for i in range(16)) + " & wait"
+    assert recording.record(output="t.kymo", program=["sh", "-c", script]) == 0, recording.err
+    taken = []
+    for i in range(16):
+        with open(recording.file(f"tally-{i}"), "rb") as f:
+            taken += [Tally(*fields).taken for fields in TALLY.iter_unpack(f.read())]
+    assert taken == [2000] * 32, taken
+    assert ledger_of(recording)["written"] == 64000, recording.err
+    assert "in 16 processes" in recording.err, recording.err
+
+
+def storm(recording, *words):
+    program = [STORM, recording.file("tally"), str(SECONDS * 500), *words]
+    assert recording.record("--overflow", "overwrite", output="t.kymo",
+                            program=program) == 0, recording.err
+    ledger = ledger_of(recording)
+    print(f"# {dict(ledger)}")
+    assert total(recording, "unrecorded") == 0, recording.tallies()
+    assert ledger["offered"] == total(recording, "offered"), (ledger, recording.tallies())
+    assert ledger["written"] + ledger["overwritten"] == total(recording, "taken"), ledger
+    assert ledger["full"] + ledger["nested"] == total(recording, "refused"), ledger
+    assert ledger["cut"] == 0, ledger
+
+
+def marks_in_signal_handlers_are_taken_or_counted(recording):
+    storm(recording)
+
+
+def marks_across_fork_clone_and_vfork_are_taken_or_counted(recording):
+    with open(PRODUCER, "rb") as f:
+        if b"__tsan_init" in f.read():
+            raise Skip("the thread sanitizer knows no forks of processes with threads")
+    storm(recording, "forks")
+
+
+# ---- The disk ----
+
+def a_keeper_that_is_held_up_does_not_hold_up_the_program(recording):
+    """As where the disk is slow: the keeper stands still in a write."""
+    recording.start("--buffer", "10MiB", threads=2, output="t.kymo", ms=1500)
+    until(recording.program, "the program")
+    time.sleep(0.2)
+    keeper = recording.keeper()
+    kill(keeper, signal.SIGSTOP)
+    time.sleep(1)
+    kill(keeper, signal.SIGCONT)
+    assert recording.finish() == 0, recording.err
+    ledger = ledger_of(recording)
+    slowest_ms = max(tally.slowest_ns for tally in recording.tallies()) / 1e6
+    print(f"# full {ledger['full']:,}, slowest call {slowest_ms:.1f} ms")
+    assert ledger["full"] == total(recording, "refused"), ledger
+    assert ledger["full"] > 0 or is_sanitized()
+    assert ledger["offered"] == total(recording, "offered"), ledger
+    assert slowest_ms < 500 or is_sanitized(), "the program was held up"
+
+
+def check_stopped(recording, why):
+    assert f"streaming stopped: {why}" in recording.err, recording.err
+    ledger = ledger_of(recording)
+    assert ledger["full"] == total(recording, "refused"), ledger
+    assert ledger["written"] == total(recording, "taken"), ledger
+
+
+def streaming_ends_at_its_limit_and_says_so(recording):
+    limit = 40 << 20
+    assert recording.record("--buffer", "10MiB", "--limit", str(limit), threads=2,
+                            output="t.kymo", ms=1000) == 0, recording.err
+    check_stopped(recording, "the capture file reached its limit")
+    size = os.path.getsize(recording.file("t.kymo"))
+    assert limit <= size < limit + (20 << 20), size
+    recording.export(recording.file("t.kymo"))
+    with open(recording.file("exported.json"), encoding="utf-8") as f:
+        assert '"streaming stopped": "the capture file reached its limit"' in f.read()
+
+
+def streaming_ends_before_the_disk_is_full(recording):
+    disk = recording.file("disk")
+    os.mkdir(disk)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100m", "kymo-test", disk],
+                          capture_output=True, check=False)
+    if done.returncode != 0:
+        raise Skip("a small file system cannot be mounted here")
+    try:
+        status = recording.record("--buffer", "10MiB", "--limit", "1G", threads=2,
+                                  output="disk/t.kymo", ms=1500)
+        assert status == 0, recording.err
+        assert "streaming stopped: the disk is nearly full" in recording.err, recording.err
+        ledger = ledger_of(recording, "disk/t.kymo")
+        assert ledger["written"] == total(recording, "taken"), ledger
+        assert ledger["full"] == total(recording, "refused"), ledger
+        assert os.statvfs(disk).f_bavail > 0
+    finally:
+        subprocess.run(["umount", "-l", disk], check=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main([
+        a_flood_is_streamed,
+        a_flood_is_dropped,
+        a_flood_overwrites_the_oldest,
+        ten_thousand_threads_in_one_buffer_lose_nothing,
+        two_thousand_idle_threads_do_not_starve_one_that_works,
+        sixteen_processes_attach_at_once_and_lose_nothing,
+        marks_in_signal_handlers_are_taken_or_counted,
+        marks_across_fork_clone_and_vfork_are_taken_or_counted,
+        a_keeper_that_is_held_up_does_not_hold_up_the_program,
+        streaming_ends_at_its_limit_and_says_so,
+        streaming_ends_before_the_disk_is_full,
+    ]))

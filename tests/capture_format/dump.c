@@ -115,20 +115,18 @@ static void put_live(const struct ky_capture_header *header)
 	MEMBER(filtered_unowned);
 	MEMBER(lost_full_unowned);
 	MEMBER(lost_nested_unowned);
-	MEMBER(stream_stopped);
 	put_named_i64("stream_stopped_ns", header->stream_stopped_ns);
+	MEMBER(stream_stopped);
+	MEMBER(command_line_size);
 }
 
 static void dump_capture(const struct ky_reader_capture *capture)
 {
 	const struct ky_capture_header *header = &capture->header;
-	size_t size = sizeof(header->command_line);
 	uint64_t lines = 0;
 
 	for (size_t i = 0; i < capture->chunk_count; i++)
 		lines += capture->chunks[i].line_count;
-	while (size > 0 && header->command_line[size - 1] == '\0')
-		size--;
 	put("{\"line\":\"capture\"");
 	put_layout(header);
 	put_identity(header);
@@ -137,7 +135,7 @@ static void dump_capture(const struct ky_reader_capture *capture)
 	put_named_text("boot_id", header->boot_id);
 	put_named_text("library_version", header->library_version);
 	put_named_text("exe", header->exe);
-	put_list("command_line", header->command_line, size, '\0');
+	put_list("command_line", header->command_line, header->command_line_size, '\0');
 	put_member("lines", lines);
 	put("}\n");
 }

@@ -16,6 +16,7 @@
 
 #include "capture/lease.h"
 #include "capture/spool.h"
+#include "capture/test_emit.h"
 #include "record/dictionary.h"
 
 #define THREADS        3u /* at one time */
@@ -32,10 +33,10 @@ struct writer {
 
 static uint32_t writers_left;
 
-/* ky_emit counts what has no room; then the drain is waited for. */
+/* test_emit counts what has no room; then the drain is waited for. */
 static void emit(const union kymo_line *lines)
 {
-	while (ky_emit(&lines->record, lines->record.lines) != KYMO_OK)
+	while (test_emit(&lines->record) != KYMO_OK)
 		nanosleep(&moment, NULL);
 }
 
@@ -127,7 +128,7 @@ static int32_t write_capture(struct ky_spool *spool, uint64_t number, uint64_t c
 	if (status == KYMO_OK)
 		status = ky_gate_open(&capture);
 	if (status == KYMO_OK)
-		status = ky_spool_add(spool, &capture, &spooled, error);
+		status = ky_spool_add(spool, &capture, number, &spooled, error);
 	if (status == KYMO_OK) {
 		make_things(&things);
 		capture.sources[things.source].lost[KYMO_LOST_LATE] = number;

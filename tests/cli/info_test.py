@@ -118,6 +118,42 @@ def test_export_tells_why_it_cannot():
     assert not os.path.exists("a.json")
 
 
+def test_a_slip_in_an_option_is_pointed_out():
+    refused("unknown option --outptu=x; did you mean --output?", "export", "--outptu=x", status=2)
+    refused("did you mean --json?", "info", "--jsn", status=2)
+    refused("--json takes no value", "info", "--json=1", status=2)
+    refused("unknown option -x", "info", "-x", status=2)
+
+
+def test_an_empty_file_is_told_as_what_it_is():
+    for name in ("e.kymo", "e.json"):
+        refused("the file is empty", "info", put(name, b""))
+    refused("the file is empty", "export", "e.kymo", "-o", "a.json")
+
+
+def test_an_existing_file_is_told_in_the_words_of_record():
+    put("there.json", b"old")
+    recorded = subprocess.run([KYMO, "record", "-o", "t.kymo", "--", "true"], capture_output=True)
+    assert recorded.returncode == 0, recorded
+    words = '"there.json" exists already: name another file, or allow overwriting (-f)'
+    refused(words, "export", "t.kymo", "-o", "there.json")
+    again = subprocess.run([KYMO, "record", "-o", "there.json", "--", "true"], capture_output=True)
+    assert words in again.stderr.decode(), again
+
+
+def test_one_is_singular():
+    event = {"ph": "X", "cat": "kernel", "name": "k", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+    status, out, err = run("info", put("t.json", [event]))
+    assert status == 0 and "1 span; 1 kernel, 0 copies" in out, out
+
+
+def test_no_line_of_help_is_longer_than_80():
+    for command in ("record", "export", "info", "help", None):
+        status, out, err = run(*filter(None, (command, "--help")))
+        assert status == 0
+        assert not [line for line in out.splitlines() if len(line) > 80], out
+
+
 def test_help_and_version_go_to_the_output():
     for arguments in (["help"], ["--help"], ["--version"], ["version"], ["help", "record"],
                       ["help", "export"], ["info", "--help"]):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kymo record from outside: what it gives back, what it leaves behind, and what happens when
 somebody dies. Prints TAP; `record_test.py WORD` runs the cases whose names have the word."""
+import json
 import os
 import re
 import resource
@@ -210,7 +211,7 @@ def losses_are_told_by_reason_and_strict_fails_on_them(place):
 
 def a_program_that_records_nothing_gives_an_empty_recording_and_a_hint(place):
     result = place.record(program="true")
-    check(result, 0, 0, says="nothing was recorded|no accelerator activity")
+    check(result, 0, 0, says="^kymo: nothing was recorded: the program made no mark")
     assert os.path.exists(place.file("t.kymo"))
     place.check_tidy()
 
@@ -222,7 +223,14 @@ def bad_usage_gives_125_and_runs_nothing(place):
                           (["--buffer", "many"], "a size is wanted"),
                           (["--buffer", "0"], "a size is wanted"),
                           (["--buffer", "99999999999G"], "a size is wanted"),
+                          (["--buffer", "9MiB"], "at least 10485760 .10 MiB."),
                           (["--wait", "some"], '"all" or "primary"'),
+                          (["--outptu", "x"], "did you mean --output"),
+                          (["--compat", "none", "-o", place.file("x.json")], '"none".*not known'),
+                          (["--compat", "tensorboard"], "kymo export"),
+                          (["--require", "no-such-source"], '"no-such-source" is none of those'),
+                          (["-t", "app", "--require", "fake"], '"fake" is none of those.*: app'),
+                          (["-t", "app:x=1"], '"app" has no option'),
                           (["-t", ","], "names are wanted"),
                           (["-t", "no-such-source"], "no-such-source"),
                           (["-t", "/no/such.so"], "/no/such.so"),
@@ -230,7 +238,7 @@ def bad_usage_gives_125_and_runs_nothing(place):
                           (["-d", "1"], "not in this version"),
                           (["--types", "kernel"], "not in this version"),
                           (["--overflow", "some"], '"stream", "drop" or'),
-                          (["-o", place.file("x.txt")], r"x\.txt"),
+                          (["-o", place.file("x.txt")], r"x\.txt.*\.kymo"),
                           (["-o", place.file("x-%z.kymo")], "%z"),
                           (["-o", place.file("x-%q{NO_SUCH}.kymo")], "NO_SUCH"),
                           (["-o", place.file("no/folder/x.kymo")], "no/folder"),
@@ -254,6 +262,27 @@ def an_existing_output_is_kept_unless_forced(place):
     check(place.record("-f", ["mark", "2"]), 0, 2)
     check(place.record("-f", output="tmp"), 125, says="no file")
     place.check_tidy()
+
+
+def of_a_link_the_target_is_replaced(place):
+    for name in ("t.kymo", "t.json"):
+        link = "link-" + name
+        os.symlink(name, place.file(link))
+        dangling = place.record("-f", ["ready", place.file("ran")], output=link)
+        check(dangling, 125, says="link to what does not exist")
+        assert not os.path.exists(place.file("ran")), "the program ran"
+        place.touch(name)
+        check(place.record(["mark", "2"], output=link), 125, says="exists already")
+        check(place.record("-f", ["mark", "2"], output=link), 0, 2)
+        assert os.path.islink(place.file(link)), "the link was replaced"
+        assert os.path.getsize(place.file(name)) > 0, "its target was not"
+    place.check_tidy()
+
+
+def a_name_that_no_file_can_have_is_refused_at_once(place):
+    result = place.record(["ready", place.file("ran")], output="x" * 260 + ".json")
+    check(result, 125, says="File name too long")
+    assert place.left() == [], place.left()
 
 
 def the_default_name_has_program_and_pid(place):
@@ -350,6 +379,12 @@ def a_source_is_injected_into_a_program_that_knows_nothing(place):
     place.check_tidy()
 
 
+def what_a_source_has_lost_is_known_also_after_kill_9(place):
+    result = place.record("-t", INJECTED + ":lose=1", ["10", "kill"], program=BARE)
+    check(result, 128 + signal.SIGKILL, 10, says=r"lost 10 \(dropped by sources 10\)")
+    place.check_tidy()
+
+
 def a_list_that_is_there_already_is_added_to(place):
     place.environment["KYMO_TEST_RUNTIME"] = "/some/other.so"
     check(place.record("-t", INJECTED, ["5"], program=BARE), 0, 5)
@@ -367,6 +402,31 @@ def a_source_goes_on_in_a_forked_child(place):
 def a_source_that_never_came_is_told(place):
     result = place.record("-t", INJECTED, program="true")
     check(result, 0, 0, says="injected: never loaded by the program")
+
+
+def a_program_with_marks_is_told_nothing_of_sources(place):
+    result = place.record(["mark", "1"])
+    check(result, 0, 1, says=r"^kymo: \S*t\.kymo: 1 event, ")
+    assert len(result.lines) == 1, result
+
+
+def app_is_the_programs_own_marks(place):
+    result = place.record("-t", "app", "--require", "app", ["mark", "3"])
+    check(result, 0, 3)
+    assert len(result.lines) == 1, result
+    check(place.record("-f", "--require", "app", ["mark", "3"]), 0, 3)
+    check(place.record("-f", "-t", INJECTED + " , app", "--require", " app,injected ", ["5"],
+                       program=BARE), 125, 5, says="did not record: app: the program made no mark")
+    result = place.record("-f", "-t", "app", program="true")
+    check(result, 0, 0, says="nothing was recorded")
+    assert "never loaded" not in result.err, result
+
+
+def a_compatible_trace_is_written_if_that_is_wanted(place):
+    check(place.record("--compat", "tensorboard", ["mark", "2"], output="t.json"), 0, 2)
+    with open(place.file("t.json"), encoding="utf-8") as f:
+        assert '"synthetic": true' in f.read()
+    place.check_tidy()
 
 
 def a_source_that_refuses_is_told_with_reason_and_remedy(place):
@@ -534,6 +594,60 @@ def a_killed_front_leaves_the_keeper_to_finish(place):
     check(again, 0, 1)
     until(lambda: not any(n.startswith(".") for n in os.listdir(place.path)), "tidiness")
     assert os.path.getsize(place.file("t.kymo")) > os.path.getsize(place.file("other.kymo"))
+    until(lambda: os.listdir(place.tmp) == [], "the end of the socket's folder")
+
+
+def a_program_that_is_killed_before_it_starts_has_ended(place):
+    for _ in range(50):
+        process = place.start("-f", ["mark", "1"])
+        until(lambda: children(process.pid), "the program")
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.01)
+        waiting = [p for p in children(process.pid) if name_of(p) == "kymo"]
+        if waiting:
+            os.kill(waiting[0], signal.SIGKILL)
+        process.send_signal(signal.SIGCONT)
+        result = place.finish(process)
+        if waiting:
+            check(result, 128 + signal.SIGKILL)
+            place.check_tidy()
+            return
+    raise Skip("the program always was too quick")
+
+
+def few_descriptors_do_or_are_named_as_the_reason(place):
+    for limit in range(8, 24):
+        result = place.finish(place.run(
+            [KYMO, "record", "-f", "-o", place.file("t.kymo"), "--", "true"],
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))))
+        if result.status != 0:
+            check(result, 125, says="Too many open files|too many descriptors")
+    place.check_tidy()
+
+
+def a_capture_of_killed_recorders_says_that_it_ends_early(place):
+    process = place.start(["mark", "10", "ready", place.file("ready"), "wait",
+                           place.file("go")], output="t.json")
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    time.sleep(2.5)  # what streams to the file does so once a second
+    keeper = keeper_of(process.pid)
+    process.kill()
+    os.kill(keeper, signal.SIGKILL)
+    process.wait()
+    place.touch("go")
+    kept = [n for n in os.listdir(place.path) if n.startswith(".t.json.kymo-")]
+    assert len(kept) == 1, os.listdir(place.path)
+    capture, trace = place.file(kept[0]), place.file("late.json")
+    words = "the capture ends early (recorder killed or file cut): what follows is missing"
+    done = place.finish(place.run([KYMO, "export", capture, "-o", trace]))
+    assert done.status == 0 and done.out.rstrip().endswith("; " + words), done
+    assert "10 events" in done.out and "nothing lost" not in done.out, done
+    for path in (capture, trace):
+        assert f"note      {words}" in place.finish(place.run([KYMO, "info", path])).out, path
+        said = json.loads(place.finish(place.run([KYMO, "info", "--json", path])).out)
+        assert said["incomplete"] is True and said["ledger"]["cut_captures"] == 1, said
+    with open(trace, encoding="utf-8") as f:
+        assert json.load(f)["metadata"]["incomplete"] == words
 
 
 def a_full_disk_is_told_and_the_program_goes_on(place):

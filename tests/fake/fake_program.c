@@ -123,10 +123,12 @@ static void stop_session(void)
 
 static void save_session(void)
 {
+	const struct kymo_sink_options options = {.struct_size = sizeof(options),
+						  .overwrite = 1};
 	struct kymo_error error = {0};
 
-	need(kymo_session_save(session, word(), 1, NULL, &error) == KYMO_OK, "save",
-	     &error);
+	need(kymo_session_save(session, word(), &options, NULL, &error) == KYMO_OK,
+	     "save", &error);
 }
 
 static void go_on_in_child(void)

@@ -36,7 +36,7 @@ static void *exit_data[8];
 static unsigned exit_count;
 static uint16_t type_numbers[64], key_numbers[64], domain_numbers[8];
 static size_t type_count;
-static const struct kymo_numbers numbers = {
+static const struct kymo_source_numbers numbers = {
 	.struct_size = sizeof(numbers),
 	.types = type_numbers,
 	.keys = key_numbers,
@@ -92,7 +92,7 @@ static void count_lost(struct kymo_source_host *host, uint32_t reason, uint64_t 
 static int32_t begin(uint32_t epoch, struct kymo_error *error)
 {
 	const char *memory = getenv("STUB_MEMORY");
-	const struct kymo_prepare session = {
+	const struct kymo_source_session session = {
 		.struct_size = sizeof(session),
 		.epoch = epoch,
 		.types = type_numbers,

@@ -17,7 +17,7 @@ int bad_symbol_of_nobody(void);
 #endif
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **source,
+		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
 	(void)host, (void)self, (void)numbers, (void)source, (void)error;

@@ -51,8 +51,6 @@ static int32_t status_of(int number)
 	case ENOENT:
 	case ENOTDIR:
 		return KYMO_ERROR_NOT_FOUND;
-	case EEXIST:
-		return KYMO_ERROR_EXISTS;
 	case ENOMEM:
 		return KYMO_ERROR_NO_MEMORY;
 	default:
@@ -75,8 +73,6 @@ static const char *remedy_of(int number)
 	case ENOENT:
 	case ENOTDIR:
 		return "; name a folder that exists";
-	case EEXIST:
-		return "; name another file, or allow overwriting (-f)";
 	default:
 		return "";
 	}
@@ -87,6 +83,11 @@ int32_t ky_fault_set_errno(struct kymo_error *error, int number, const char *ver
 {
 	char buffer[128];
 
+	if (number == EEXIST)
+		return ky_fault_set(error, KYMO_ERROR_EXISTS,
+				    "\"%s\" exists already: name another file, or allow "
+				    "overwriting (-f)",
+				    path);
 	return ky_fault_set(error, status_of(number), "cannot %s \"%s\": %s%s", verb,
 			    path, strerror_r(number, buffer, sizeof(buffer)),
 			    remedy_of(number));

@@ -131,6 +131,10 @@ static const struct {
 	LEDGER_FIELD(cold_chunks),
 	LEDGER_FIELD(quarantined_chunks),
 	LEDGER_FIELD(begins),
+	LEDGER_FIELD(cut_captures),
+	LEDGER_FIELD(bad_bytes),
+	LEDGER_FIELD(launches_without_result),
+	LEDGER_FIELD(invalid),
 };
 
 #define LEDGER_COUNT (sizeof(ledger_fields) / sizeof(ledger_fields[0]))
@@ -140,15 +144,16 @@ static bool is_loss(size_t field)
 {
 	const size_t offset = ledger_fields[field].offset;
 
-	return offset >= offsetof(struct kymo_trace_ledger, full) &&
-	       offset <= offsetof(struct kymo_trace_ledger, source_at_least);
+	return (offset >= offsetof(struct kymo_trace_ledger, full) &&
+		offset <= offsetof(struct kymo_trace_ledger, source_at_least)) ||
+	       offset == offsetof(struct kymo_trace_ledger, invalid);
 }
 
-/* Begins are told only where there are any: nearly no trace has them. */
+/* Begins and what follows are told only where there are any: few traces have them. */
 static bool is_shown(size_t field, uint64_t value)
 {
 	return value > 0 ||
-	       ledger_fields[field].offset != offsetof(struct kymo_trace_ledger, begins);
+	       ledger_fields[field].offset < offsetof(struct kymo_trace_ledger, begins);
 }
 
 static uint64_t ledger_value(const struct kymo_trace_ledger *ledger, size_t field)
@@ -159,6 +164,12 @@ static uint64_t ledger_value(const struct kymo_trace_ledger *ledger, size_t fiel
 		memcpy(&value, (const char *)ledger + ledger_fields[field].offset,
 		       sizeof(value));
 	return value;
+}
+
+static bool is_incomplete(const struct kymo_trace_ledger *ledger)
+{
+	return (KYMO_HAS_FIELD(ledger, cut_captures) && ledger->cut_captures > 0) ||
+	       (KYMO_HAS_FIELD(ledger, bad_bytes) && ledger->bad_bytes > 0);
 }
 
 static const struct kymo_trace_ledger *ledger_of(const struct kymo_trace_end *end)
@@ -226,6 +237,10 @@ static void write_short(struct ky_chrome *chrome, const struct kymo_trace_end *e
 			ky_json_u64(&chrome->json, ledger_value(ledger, i));
 		}
 	}
+	if (is_incomplete(ledger))
+		add_text(&object, KYMO_STR("incomplete"),
+			 KYMO_STR("the capture ends early (recorder killed or file cut): "
+				  "what follows is missing"));
 	for (i = 0; i < end->source_count; i++)
 		add_source_line(&object, end->sources[i]);
 	KY_JSON_LITERAL(&chrome->json, "\n  }");

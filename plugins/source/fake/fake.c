@@ -235,9 +235,18 @@ static int32_t probe(struct kymo_probe *out, struct kymo_error *error)
 	return KYMO_OK;
 }
 
+/* Before the program ends: what has ended on the device, without waiting for the rest. */
+static void drain(void *source, uint64_t deadline_ns)
+{
+	(void)source;
+	(void)deadline_ns;
+	fake_device_finish(0);
+	fake_anchor();
+}
+
 /* One instance: the vendor's callbacks could not tell two apart. */
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **source,
+		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
 	(void)error;
@@ -248,6 +257,7 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	fake_source.link_kinds = numbers->link_kinds;
 	fake_source.domain = numbers->domains[0];
 	register_names();
+	host->at_exit(self, drain, &fake_source);
 	*source = &fake_source;
 	return KYMO_OK;
 }
@@ -259,7 +269,7 @@ static void destroy(void *source)
 }
 
 /* Options may differ from session to session, so this is where they are read. */
-static int32_t prepare(void *source, const struct kymo_prepare *session,
+static int32_t prepare(void *source, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
 	const struct fake_clock clock = {
@@ -278,7 +288,7 @@ static int32_t prepare(void *source, const struct kymo_prepare *session,
 		return fail(error, KYMO_ERROR_NO_MEMORY,
 			    "no room for the device's names");
 	fake_source.wants_polls =
-		(uint32_t)kymo_prepare_wants(session, fake_source.types[POLL]);
+		(uint32_t)kymo_source_wants(session, fake_source.types[POLL]);
 	return KYMO_OK;
 }
 
@@ -289,15 +299,6 @@ static void on_tick(void *source, uint64_t now)
 	fake_device_api.sample();
 }
 
-/* Before the program ends: what has ended on the device, without waiting for the rest. */
-static void drain(void *source, uint64_t deadline_ns)
-{
-	(void)source;
-	(void)deadline_ns;
-	fake_device_finish(0);
-	fake_anchor();
-}
-
 static int32_t start(void *source, struct kymo_error *error)
 {
 	const uint64_t period_ns = (uint64_t)fake_option_number("sample_us") * 1000;
@@ -306,7 +307,6 @@ static int32_t start(void *source, struct kymo_error *error)
 	if (period_ns && fake_source.host->timer(fake_source.self, period_ns, on_tick,
 						 source) != KYMO_OK)
 		return fail(error, KYMO_ERROR_CONFIG, "cannot sample that often");
-	fake_source.host->at_exit(fake_source.self, drain, source);
 	fake_device_set_tool(&fake_tool);
 	atomic_store_explicit(&fake_source.is_recording, 1, memory_order_release);
 	if (workload)
@@ -314,11 +314,10 @@ static int32_t start(void *source, struct kymo_error *error)
 	return KYMO_OK;
 }
 
-static int32_t set_paused(void *source, uint32_t paused)
+static void set_paused(void *source, uint32_t paused)
 {
 	(void)source;
 	atomic_store_explicit(&fake_source.is_recording, !paused, memory_order_release);
-	return KYMO_OK;
 }
 
 static int32_t stop(void *source, uint64_t deadline_ns)
@@ -347,9 +346,10 @@ static int32_t sample_clock(void *source, uint32_t clock, struct kymo_clock_pair
 
 static void forked(void *source)
 {
-	(void)source;
 	atomic_store(&fake_source.is_recording, 0);
 	fake_device_forked();
+	/* A child has none of its parent's. */
+	fake_source.host->at_exit(fake_source.self, drain, source);
 }
 
 const struct kymo_source_ops fake_ops = {
@@ -359,7 +359,7 @@ const struct kymo_source_ops fake_ops = {
 	.destroy = destroy,
 	.prepare = prepare,
 	.start = start,
-	.pause = set_paused,
+	.set_paused = set_paused,
 	.stop = stop,
 	.flush = flush,
 	.sample_clock = sample_clock,

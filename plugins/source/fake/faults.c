@@ -157,7 +157,7 @@ static const struct kymo_host *spoil_host(const struct kymo_host *host)
 }
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **source,
+		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
 	char text[1024], path[2048];
@@ -185,7 +185,7 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	return fake_ops.create(spoil_host(host), self, numbers, source, error);
 }
 
-static int32_t prepare(void *source, const struct kymo_prepare *session,
+static int32_t prepare(void *source, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
 	fake_faults.every = (uint64_t)fake_option_number("every");
@@ -299,9 +299,9 @@ static void destroy(void *source)
 	fake_ops.destroy(source);
 }
 
-static int32_t set_paused(void *source, uint32_t paused)
+static void set_paused(void *source, uint32_t paused)
 {
-	return fake_ops.pause(source, paused);
+	fake_ops.set_paused(source, paused);
 }
 
 static int32_t sample_clock(void *source, uint32_t clock, struct kymo_clock_pair *out)
@@ -316,7 +316,7 @@ const struct kymo_source_ops fake_faulty_ops = {
 	.destroy = destroy,
 	.prepare = prepare,
 	.start = start,
-	.pause = set_paused,
+	.set_paused = set_paused,
 	.stop = stop,
 	.flush = flush,
 	.sample_clock = sample_clock,

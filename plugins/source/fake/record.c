@@ -305,7 +305,7 @@ const struct fake_tool fake_tool = {
 
 /* ---- Regions ---- */
 
-int32_t fake_region_push(void *source, uint16_t domain, uint64_t value)
+void fake_region_push(void *source, uint16_t domain, uint64_t value)
 {
 	(void)source;
 	if (regions.depth < REGIONS_MAX) {
@@ -313,15 +313,13 @@ int32_t fake_region_push(void *source, uint16_t domain, uint64_t value)
 		regions.value[regions.depth] = value;
 	}
 	regions.depth++;
-	return KYMO_OK;
 }
 
 /* A pop may come without its push, if the session began in between. */
-int32_t fake_region_pop(void *source, uint16_t domain)
+void fake_region_pop(void *source, uint16_t domain)
 {
 	(void)source;
 	(void)domain;
 	if (regions.depth > 0)
 		regions.depth--;
-	return KYMO_OK;
 }

@@ -46,7 +46,7 @@ void fake_read_clock(struct kymo_clock_pair *out);
 void fake_anchor(void);
 
 /* Opens and closes a region of the calling thread that its launches are linked to. */
-int32_t fake_region_push(void *source, uint16_t domain, uint64_t value);
-int32_t fake_region_pop(void *source, uint16_t domain);
+void fake_region_push(void *source, uint16_t domain, uint64_t value);
+void fake_region_pop(void *source, uint16_t domain);
 
 #endif

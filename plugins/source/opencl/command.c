@@ -466,4 +466,5 @@ void ky_command_forked(void)
 {
 	pthread_mutex_init(&pool_lock, NULL);
 	pool = NULL;
+	allocated = 0;
 }

@@ -217,7 +217,7 @@ void ky_state_kernel_done(void)
 }
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **source,
+		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
 	if (ky_state.source) {
@@ -238,7 +238,7 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	return KYMO_OK;
 }
 
-static int32_t prepare(void *source, const struct kymo_prepare *session,
+static int32_t prepare(void *source, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
 	size_t limit = PENDING_LIMIT;
@@ -247,7 +247,7 @@ static int32_t prepare(void *source, const struct kymo_prepare *session,
 	(void)error;
 	for (size_t i = 0; i < KY_TYPE_COUNT; i++)
 		ky_state.is_wanted[i] =
-			(uint8_t)kymo_prepare_wants(session, ky_state.type[i]);
+			(uint8_t)kymo_source_wants(session, ky_state.type[i]);
 	if (session->memory_limit &&
 	    session->memory_limit / sizeof(struct ky_command) < limit)
 		limit = session->memory_limit / sizeof(struct ky_command);
@@ -265,11 +265,10 @@ static int32_t start(void *source, struct kymo_error *error)
 	return KYMO_OK;
 }
 
-static int32_t set_paused(void *source, uint32_t paused)
+static void set_paused(void *source, uint32_t paused)
 {
 	(void)source;
 	atomic_store_explicit(&ky_state.recording, !paused, memory_order_release);
-	return KYMO_OK;
 }
 
 static int32_t stop(void *source, uint64_t deadline_ns)
@@ -305,7 +304,7 @@ static const struct kymo_source_ops ops = {
 	.create = create,
 	.prepare = prepare,
 	.start = start,
-	.pause = set_paused,
+	.set_paused = set_paused,
 	.stop = stop,
 	.flush = flush_pending,
 	.forked = forked,

@@ -74,7 +74,7 @@ static const struct kymo_domain_desc *const domains[] = {
 static struct {
 	const struct kymo_host *host;
 	struct kymo_source_host *self;
-	const struct kymo_numbers *numbers;
+	const struct kymo_source_numbers *numbers;
 	_Atomic uint32_t active;
 } source;
 
@@ -138,7 +138,7 @@ static uint32_t group_attributes(const struct vendor_collective *collective)
 KYMO_API int collective_run(const struct vendor_collective *collective);
 int collective_run(const struct vendor_collective *collective)
 {
-	const struct kymo_numbers *numbers = source.numbers;
+	const struct kymo_source_numbers *numbers = source.numbers;
 	union kymo_line line;
 
 	if (!atomic_load_explicit(&source.active, memory_order_acquire) ||
@@ -186,7 +186,7 @@ void communicator_made(const struct vendor_communicator *communicator)
 /* ---- Operations ---- */
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **out,
+		      const struct kymo_source_numbers *numbers, void **out,
 		      struct kymo_error *error)
 {
 	(void)error;

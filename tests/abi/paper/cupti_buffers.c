@@ -107,7 +107,7 @@ static struct {
 	const struct vendor *vendor;
 	const struct kymo_host *host;
 	struct kymo_source_host *self;
-	const struct kymo_numbers *numbers;
+	const struct kymo_source_numbers *numbers;
 	int is_wanted[TYPES];
 	_Atomic uint32_t epoch, stopping; /* the session's, 0: none */
 	_Atomic uint32_t stacks[STACKS];  /* the domain that uses each, 0: none */
@@ -171,7 +171,7 @@ static uint32_t launch_attributes(const struct vendor_launch *launch)
 /* A graph's one launch has many kernels: all are targets of its number. */
 static void emit_span(const struct vendor_record *from, uint32_t type, uint32_t track)
 {
-	const struct kymo_numbers *numbers = source.numbers;
+	const struct kymo_source_numbers *numbers = source.numbers;
 	const int is_kernel = type == TYPE_KERNEL;
 	union kymo_line line = {
 		.record = {
@@ -288,7 +288,7 @@ static void buffer_completed(uint8_t *buffer, size_t size)
 /* ---- Operations ---- */
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **out,
+		      const struct kymo_source_numbers *numbers, void **out,
 		      struct kymo_error *error)
 {
 	(void)error;
@@ -299,7 +299,7 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	return KYMO_OK;
 }
 
-static int32_t prepare(void *self, const struct kymo_prepare *session,
+static int32_t prepare(void *self, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
 	(void)self;
@@ -312,7 +312,7 @@ static int32_t prepare(void *self, const struct kymo_prepare *session,
 	source.vendor->use_clock(source.host->now);
 	for (uint32_t type = 0; type < TYPES; type++)
 		source.is_wanted[type] =
-			kymo_prepare_wants(session, source.numbers->types[type]);
+			kymo_source_wants(session, source.numbers->types[type]);
 	source.out_count = 0;
 	source.stopping = 0;
 	source.epoch = session->epoch;
@@ -359,30 +359,33 @@ static int32_t flush(void *self, uint64_t deadline_ns)
 	return failed ? KYMO_ERROR_IO : KYMO_OK;
 }
 
-/* The vendor's stacks are few and carry a number only, so each is given to one domain. */
-static int32_t push_correlation(void *self, uint16_t domain, uint64_t value)
+/*
+ * The vendor's stacks are few and carry a number only, so each is given to one domain.
+ * A region that finds none, or that the vendor refuses, is not linked to.
+ */
+static void push_correlation(void *self, uint16_t domain, uint64_t value)
 {
 	(void)self;
 	for (uint32_t i = 0; i < STACKS; i++) {
 		uint32_t user = 0;
 
-		if (atomic_compare_exchange_strong(&source.stacks[i], &user, domain) ||
-		    user == domain)
-			return source.vendor->push_external(i, value) ? KYMO_ERROR_STATE
-								      : KYMO_OK;
+		if (!atomic_compare_exchange_strong(&source.stacks[i], &user, domain) &&
+		    user != domain)
+			continue;
+		source.vendor->push_external(i, value);
+		return;
 	}
-	return KYMO_ERROR_NO_MEMORY;
 }
 
-static int32_t pop_correlation(void *self, uint16_t domain)
+static void pop_correlation(void *self, uint16_t domain)
 {
 	(void)self;
 	for (uint32_t i = 0; i < STACKS; i++) {
-		if (source.stacks[i] == domain)
-			return source.vendor->pop_external(i) ? KYMO_ERROR_STATE
-							      : KYMO_OK;
+		if (source.stacks[i] != domain)
+			continue;
+		source.vendor->pop_external(i);
+		return;
 	}
-	return KYMO_ERROR_NOT_FOUND;
 }
 
 static void forked(void *self)

@@ -290,7 +290,7 @@ static void on_submit(enum vendor_endpoint endpoint, union vendor_data *target,
 /* ---- Operations ---- */
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **out,
+		      const struct kymo_source_numbers *numbers, void **out,
 		      struct kymo_error *error)
 {
 	(void)error;

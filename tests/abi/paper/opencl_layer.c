@@ -76,7 +76,7 @@ static struct {
 	struct vendor next; /* what the loader had there before us */
 	const struct kymo_host *host;
 	struct kymo_source_host *self;
-	const struct kymo_numbers *numbers;
+	const struct kymo_source_numbers *numbers;
 	uint32_t enqueue_name;
 	_Atomic uint32_t active;
 	_Atomic uint64_t commands; /* the last number given to one */
@@ -246,7 +246,7 @@ static int layer_finish(struct vendor_queue *queue)
 /* ---- Operations ---- */
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **out,
+		      const struct kymo_source_numbers *numbers, void **out,
 		      struct kymo_error *error)
 {
 	(void)error;

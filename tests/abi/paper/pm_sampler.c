@@ -146,7 +146,7 @@ static int32_t fail(struct kymo_error *error, int32_t status, const char *messag
 }
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
-		      const struct kymo_numbers *numbers, void **out,
+		      const struct kymo_source_numbers *numbers, void **out,
 		      struct kymo_error *error)
 {
 	const struct kymo_device_desc device = {.struct_size = sizeof(device),
@@ -202,7 +202,7 @@ static int32_t make_group(struct kymo_str list)
 }
 
 /* The status says which state it is: absent, busy, denied, failed. */
-static int32_t prepare(void *self, const struct kymo_prepare *session,
+static int32_t prepare(void *self, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
 	struct kymo_str metrics;

@@ -5,8 +5,10 @@
  *
  *     bare N          N pieces of work
  *     bare N fork M   and M in a child
+ *     bare N kill     and then kills itself
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,5 +53,7 @@ int main(int argc, char **argv)
 		else
 			waitpid(child, NULL, 0);
 	}
+	if (argc > 2 && strcmp(argv[2], "kill") == 0)
+		kill(getpid(), SIGKILL);
 	return 0;
 }

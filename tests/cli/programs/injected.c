@@ -15,6 +15,7 @@ static struct {
 	struct kymo_source_host *host;
 	uint16_t type;
 	uint32_t is_forked;
+	uint32_t is_losing; /* each kernel, it says, was one of two */
 } self;
 
 static const struct kymo_type_desc kernel_type = {
@@ -24,19 +25,25 @@ static const struct kymo_type_desc kernel_type = {
 	.name = "kernel",
 };
 
+static int is_set(const char *option)
+{
+	struct kymo_str value;
+
+	return self.table->option(self.host, option, &value) == KYMO_OK &&
+	       value.size > 0 && value.data[0] == '1';
+}
+
 static int32_t create(const struct kymo_host *table, struct kymo_source_host *host,
-		      const struct kymo_numbers *numbers, void **source,
+		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
-	struct kymo_str fail;
-
 	(void)error;
 	self.table = table;
 	self.host = host;
 	self.type = numbers->types[0];
 	*source = &self;
-	if (table->option(host, "refuse", &fail) == KYMO_OK && fail.size > 0 &&
-	    fail.data[0] == '1') {
+	self.is_losing = (uint32_t)is_set("lose");
+	if (is_set("refuse")) {
 		table->state(host, KYMO_STATE_DENIED, KYMO_STR("it was told to refuse"),
 			     KYMO_STR("do not tell it"));
 		return KYMO_ERROR_PERMISSION;
@@ -77,6 +84,13 @@ static const struct kymo_option_desc refuse_option = {
 	.fallback = "0",
 };
 
+static const struct kymo_option_desc lose_option = {
+	.struct_size = sizeof(lose_option),
+	.value_type = KYMO_VALUE_BOOL,
+	.name = "lose",
+	.fallback = "0",
+};
+
 static const struct kymo_injection_desc runtime_injection = {
 	.struct_size = sizeof(runtime_injection),
 	.how = KYMO_INJECT_APPEND,
@@ -90,7 +104,8 @@ static const struct kymo_source_desc source_desc = {
 	.name = "injected",
 	.description = "kernels that a test asks for",
 	.types = (const struct kymo_type_desc *const[]){&kernel_type, NULL},
-	.options = (const struct kymo_option_desc *const[]){&refuse_option, NULL},
+	.options = (const struct kymo_option_desc *const[]){&refuse_option, &lose_option,
+							    NULL},
 	.injections =
 		(const struct kymo_injection_desc *const[]){&runtime_injection, NULL},
 	.ops = &ops,
@@ -120,6 +135,8 @@ static void record_kernel(void)
 	line.record.begin = self.table->now();
 	line.record.end = self.table->now();
 	self.table->emit(self.host, &line, 1);
+	if (self.is_losing)
+		self.table->lost(self.host, KYMO_LOST_VENDOR, 1);
 }
 
 /* How often `forked` was called, or -1 where there is no agent. */

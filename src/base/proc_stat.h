@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What /proc/PID/stat says about a process. */
+#ifndef KYMO_BASE_PROC_STAT_H
+#define KYMO_BASE_PROC_STAT_H
+
+#include <sys/types.h>
+
+#include <kymo/base.h>
+
+struct ky_process {
+	uint64_t start_time;      /* clock ticks since boot */
+	uint32_t forked_not_exec; /* 1: it runs the image of the process that forked it */
+};
+
+/*
+ * Reads it of a process of this namespace, 0: the calling one. 0 or an errno, with all
+ * of `out` zero then. System calls only, no allocation, no stdio.
+ */
+int ky_process_read(pid_t pid, struct ky_process *out);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "support/test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/proc_stat.h"
+
+static pid_t make_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	return child;
+}
+
+static void end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void a_process_is_read_whatever_its_name(void **state)
+{
+	struct ky_process by_pid, self;
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_NAME, ") x ) 1 2 (", 0, 0, 0), 0);
+	assert_int_equal(ky_process_read(getpid(), &by_pid), 0);
+	assert_int_equal(ky_process_read(0, &self), 0);
+	assert_int_not_equal(self.start_time, 0);
+	assert_int_equal(self.start_time, by_pid.start_time);
+	assert_int_equal(self.forked_not_exec, 0);
+}
+
+static void a_child_is_known_as_forked(void **state)
+{
+	struct ky_process process;
+	pid_t child = make_child();
+
+	(void)state;
+	assert_int_equal(ky_process_read(child, &process), 0);
+	assert_int_equal(process.forked_not_exec, 1);
+	end_child(child);
+	assert_int_equal(ky_process_read(child, &process), ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_is_read_whatever_its_name),
+		cmocka_unit_test(a_child_is_known_as_forked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

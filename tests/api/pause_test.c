@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions that rest for a while, and such that keep the newest. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <kymo/kymo.h>
+#include <kymo/timeline.h>
+
+#include "folder.h"
+#include "memory_sink.h"
+#include "support/test.h"
+
+static uint32_t name;
+
+static void mark(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t begin = kymo_mark_begin();
+
+		kymo_mark_end(begin, kymo_mark_name(&name, "step"));
+	}
+}
+
+static struct kymo_session *start(uint32_t overflow, uint64_t buffer_size)
+{
+	const struct kymo_session_options options = {
+		.struct_size = sizeof(options),
+		.overflow = overflow,
+		.buffer_size = buffer_size,
+	};
+	struct kymo_session *session = NULL;
+	struct kymo_error error = {0};
+
+	assert_int_equal(kymo_session_create(&session, &options, NULL), KYMO_OK);
+	if (kymo_session_start(session, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	return session;
+}
+
+/* Stops it if need be, reads it back and destroys it. */
+static struct memory_sink finish(struct kymo_session *session)
+{
+	const char *path = in_folder("look.kymo");
+	struct memory_sink sink = {0};
+	struct kymo_error error = {0};
+
+	kymo_session_stop(session, NULL);
+	if (kymo_session_save(session, path, NULL, NULL, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	if (kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, &error) !=
+	    KYMO_OK)
+		fail_msg("%s", error.message);
+	unlink(path);
+	kymo_session_destroy(session);
+	assert_int_equal(sink.ledger.accepted, sink.ledger.written + sink.ledger.full +
+						       sink.ledger.cut +
+						       sink.ledger.overwritten);
+	return sink;
+}
+
+static size_t count_of(const struct memory_sink *sink, uint32_t kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sink->count; i++)
+		count += sink->events[i].kind == kind;
+	return count;
+}
+
+static const struct memory_event *find(const struct memory_sink *sink, uint32_t kind)
+{
+	for (size_t i = 0; i < sink->count; i++)
+		if (sink->events[i].kind == kind)
+			return &sink->events[i];
+	fail_msg("no event of kind %u", kind);
+	return NULL;
+}
+
+static void nothing_is_recorded_while_it_is_paused_and_the_trace_says_so(void **state)
+{
+	struct kymo_session *session = start(0, 0);
+	const struct memory_event *gap;
+	struct memory_sink sink;
+
+	(void)state;
+	mark(3);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+	assert_true(kymo_mark_is_off());
+	mark(5);
+	usleep(2000);
+	assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	assert_false(kymo_mark_is_off());
+	mark(7);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_SPAN), 10);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 1);
+	gap = find(&sink, KYMO_EVENT_GAP);
+	assert_string_equal(gap->name, "paused by the program");
+	assert_true(gap->end_ns - gap->begin_ns >= 2000000);
+	assert_int_equal(sink.ledger.full, 0);
+	memory_free(&sink);
+}
+
+static void a_session_can_be_stopped_while_it_is_paused(void **state)
+{
+	struct kymo_session *session = start(0, 0);
+	struct memory_sink sink;
+
+	(void)state;
+	mark(3);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+	mark(5);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_SPAN), 3);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 1);
+	memory_free(&sink);
+	/* And destroyed; the next one is not paused. */
+	session = start(0, 0);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	session = start(0, 0);
+	mark(2);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_SPAN), 2);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 0);
+	memory_free(&sink);
+}
+
+static void calls_in_the_wrong_order_are_refused(void **state)
+{
+	struct kymo_session *session = NULL;
+	struct kymo_error error;
+
+	(void)state;
+	assert_int_equal(kymo_session_pause(NULL, &error), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_pause(session, &error), KYMO_ERROR_STATE);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_resume(session, &error), KYMO_ERROR_STATE);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_pause(session, &error), KYMO_ERROR_STATE);
+	assert_non_null(strstr(error.message, "paused"));
+	assert_int_equal(kymo_session_start(session, &error), KYMO_ERROR_STATE);
+	assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+}
+
+static int must_end;
+
+static void *mark_all_the_time(void *context)
+{
+	uint64_t *count = context;
+
+	while (!__atomic_load_n(&must_end, __ATOMIC_RELAXED)) {
+		uint64_t begin = kymo_mark_begin();
+
+		if (begin == 0)
+			continue;
+		if (kymo_mark_end_values(begin, kymo_mark_name(&name, "step"), NULL, 0) ==
+		    KYMO_OK)
+			++*count;
+	}
+	return NULL;
+}
+
+static void pauses_under_load_lose_nothing(void **state)
+{
+	struct kymo_session *session = start(KYMO_OVERFLOW_OVERWRITE, 0);
+	struct memory_sink sink;
+	pthread_t threads[3];
+	uint64_t counts[3] = {0};
+
+	(void)state;
+	must_end = 0;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, mark_all_the_time, &counts[i]),
+			0);
+	for (int i = 0; i < 50; i++) {
+		usleep(500);
+		assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+		usleep(500);
+		assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	}
+	__atomic_store_n(&must_end, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	sink = finish(session);
+	assert_int_equal(sink.ledger.accepted, counts[0] + counts[1] + counts[2] + 50);
+	assert_int_equal(sink.ledger.cut, 0);
+	memory_free(&sink);
+}
+
+static void *mark_once(void *context)
+{
+	(void)context;
+	kymo_mark_instant(name);
+	return NULL;
+}
+
+static void *begin_threads(void *context)
+{
+	pthread_t thread;
+
+	(void)context;
+	while (!__atomic_load_n(&must_end, __ATOMIC_RELAXED)) {
+		assert_int_equal(pthread_create(&thread, NULL, mark_once, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+	return NULL;
+}
+
+static void threads_may_come_and_go_around_pauses(void **state)
+{
+	struct kymo_session *session = start(0, 0);
+	struct memory_sink sink;
+	pthread_t threads[2];
+
+	(void)state;
+	must_end = 0;
+	kymo_mark_name(&name, "step");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, begin_threads, NULL),
+				 0);
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+		assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	}
+	__atomic_store_n(&must_end, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 20000);
+	assert_int_equal(sink.ledger.full, 0);
+	memory_free(&sink);
+}
+
+static void the_newest_are_kept_where_the_oldest_are_overwritten(void **state)
+{
+	struct kymo_session *session = start(KYMO_OVERFLOW_OVERWRITE, 10u << 20);
+	const uint64_t total = 200000;
+	struct memory_sink sink;
+
+	(void)state;
+	mark(total);
+	mark(1);
+	sink = finish(session);
+	assert_int_equal(sink.ledger.accepted, total + 1);
+	assert_int_equal(sink.ledger.written, count_of(&sink, KYMO_EVENT_SPAN));
+	assert_int_equal(sink.ledger.overwritten, total + 1 - sink.ledger.written);
+	assert_true(sink.ledger.written > 10000);
+	assert_int_equal(sink.ledger.full, 0);
+	memory_free(&sink);
+}
+
+static void a_session_does_not_stream(void **state)
+{
+	struct kymo_session *session;
+	struct kymo_error error;
+
+	(void)state;
+	assert_int_equal(kymo_session_create(
+				 &session,
+				 KYMO_SESSION_OPTIONS(.overflow = KYMO_OVERFLOW_STREAM),
+				 &error),
+			 KYMO_ERROR_UNSUPPORTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			nothing_is_recorded_while_it_is_paused_and_the_trace_says_so),
+		cmocka_unit_test(a_session_can_be_stopped_while_it_is_paused),
+		cmocka_unit_test(calls_in_the_wrong_order_are_refused),
+		cmocka_unit_test(pauses_under_load_lose_nothing),
+		cmocka_unit_test(threads_may_come_and_go_around_pauses),
+		cmocka_unit_test(the_newest_are_kept_where_the_oldest_are_overwritten),
+		cmocka_unit_test(a_session_does_not_stream),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
