@@ -59,7 +59,7 @@ static uint64_t ticks_in_order(uint32_t kind)
 
 struct ky_clock_bound ky_clock_bound(uint32_t kind, unsigned int tries)
 {
-	struct ky_clock_bound best = {0}, bound;
+	struct ky_clock_bound best = {0}, bound = {0};
 
 	/* The narrowest of some: an interrupt in between only costs one try. */
 	for (unsigned int i = 0; i < tries; i++) {

@@ -128,17 +128,18 @@ int32_t ky_error_set_errno(struct kymo_error *error, int number, const char *for
 
 int32_t ky_error_wrap(struct kymo_error *error, const char *format, ...)
 {
-	char old[sizeof(error->message)];
+	struct kymo_error inner;
 	size_t size;
 	va_list list;
 
 	if (!error)
 		return KYMO_ERROR_INVALID;
-	memcpy(old, error->message, sizeof(old));
+	inner = *error;
 	va_start(list, format);
 	format_message(error, format, list);
 	va_end(list);
 	size = strlen(error->message);
-	snprintf(error->message + size, sizeof(error->message) - size, ": %s", old);
+	snprintf(error->message + size, sizeof(error->message) - size, ": %s",
+		 inner.message);
 	return error->status;
 }

@@ -35,6 +35,7 @@ static void pin_loader(const cl_icd_dispatch *target)
 
 	memcpy(&function, &target->clGetPlatformIDs, sizeof(function));
 	if (function && dladdr(function, &info) && info.dli_fname)
+		/* cppcheck-suppress leakReturnValNotUsed */
 		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
