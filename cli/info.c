@@ -152,7 +152,7 @@ static int read_file(struct ky_info *info)
 
 int ky_cli_info(int argc, char **argv)
 {
-	struct ky_info info = {0};
+	static struct ky_info info; /* its tables live as long as the command */
 	bool json = false;
 	int option, status;
 

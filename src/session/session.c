@@ -445,7 +445,7 @@ int32_t kymo_session_stop(struct kymo_session *session, struct kymo_error *error
 					  ? KY_SESSION_PAUSED
 					  : KY_SESSION_RECORDING,
 				  "stop", error);
-	if (status == KYMO_OK)
+	if (session && status == KYMO_OK)
 		stop_recording(session);
 	unlock_sessions();
 	return status;

@@ -16,7 +16,7 @@
 #include "report.h"
 #include "source.h"
 
-#define MS 1000000u
+#define MS UINT64_C(1000000)
 
 static const char *const fault_names[FAKE_FAULT_COUNT + 1] = {
 	[FAKE_FAULT_ZERO] = "zero",
