@@ -79,7 +79,7 @@ int32_t ky_gate_open(struct ky_capture *capture)
 	has_decided = 1;
 
 	ky_lock(&page->pool_lock);
-	if (++last_epoch == 0)
+	if (++last_epoch >= KY_EPOCH_NONE)
 		last_epoch = 1;
 	__atomic_store_n(&page->capture, capture, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->counts, capture->sources, __ATOMIC_RELEASE);

@@ -42,15 +42,10 @@ static uint32_t epoch_of(const struct ky_writer *writer)
 	return __atomic_load_n(&writer->epoch, __ATOMIC_RELAXED);
 }
 
-/*
- * Whether it takes part in what is recorded now: then it has a slot. Both epochs are 0
- * where it has none and nothing is recorded, which is not that.
- */
+/* Whether it takes part in what is recorded now: then it has a slot. */
 static int is_current(const struct ky_writer *writer)
 {
-	uint32_t epoch = epoch_of(writer);
-
-	return epoch != 0 && epoch == ky_gate_epoch();
+	return epoch_of(writer) == ky_gate_epoch();
 }
 
 static void count(uint64_t *counter)
@@ -106,7 +101,7 @@ static void thread_ends(void *context)
 	ky_lock(&page->pool_lock);
 	if (writer->epoch == lease_epoch(page) && page->capture && writer->slot)
 		ky_lease_give_all(page->capture, writer);
-	__atomic_store_n(&writer->epoch, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&writer->epoch, KY_EPOCH_NONE, __ATOMIC_RELAXED);
 	writer->slot = NULL;
 	writer->next_free = ky_writers.free;
 	ky_writers.free = (uint32_t)(writer - ky_writers.all) + 1;
@@ -141,7 +136,7 @@ static struct ky_writer *take_writer(void)
 	}
 	/* A cut may be looking at these two, without the lock. */
 	__atomic_store_n(&writer->busy, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&writer->epoch, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&writer->epoch, KY_EPOCH_NONE, __ATOMIC_RELAXED);
 	writer->cursor = writer->limit = NULL;
 	writer->slot = NULL;
 	writer->chunk = 0;

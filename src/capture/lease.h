@@ -20,6 +20,12 @@
 #include "capture/capture.h"
 #include "capture/gate.h"
 
+/*
+ * The epoch of a writer without a lease: never the gate's, not even of one that is off
+ * (0), so that nobody looks at a lease that is being taken from him.
+ */
+#define KY_EPOCH_NONE UINT32_MAX
+
 struct ky_writer {
 	uint32_t busy;  /* set while the owner is inside; read by the cut */
 	uint32_t epoch; /* of the lease; stale unless it is the gate's */
@@ -69,7 +75,8 @@ static inline struct kymo_record *ky_writer_begin(uint32_t lines)
 	 * it sees us inside, or we see that the epoch is over.
 	 */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (KYMO_UNLIKELY(__atomic_load_n(&writer->epoch, __ATOMIC_RELAXED) !=
+	/* Acquire: limit and cursor are ours to look at only if the epoch is. */
+	if (KYMO_UNLIKELY(__atomic_load_n(&writer->epoch, __ATOMIC_ACQUIRE) !=
 				  __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED) ||
 			  (size_t)(writer->limit - writer->cursor) < lines))
 		return ky_writer_refill(writer, lines);

@@ -381,11 +381,12 @@ static void a_lease_outlives_a_pause(void **state)
 	close_capture();
 }
 
-static int is_paused;
+static int has_emitted, is_paused;
 
 static void *emit_and_end_in_a_pause(void *context)
 {
 	emit_ten(context);
+	__atomic_store_n(&has_emitted, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&is_paused, __ATOMIC_ACQUIRE))
 		sched_yield();
 	return NULL;
@@ -400,8 +401,7 @@ static void what_ends_in_a_pause_gives_its_chunk_and_slot_on(void **state)
 	for (uintptr_t i = 0; i < 20; i++) {
 		__atomic_store_n(&is_paused, 0, __ATOMIC_RELEASE);
 		pthread_create(&thread, NULL, emit_and_end_in_a_pause, (void *)i);
-		while (__atomic_load_n(&capture.slots[0].written, __ATOMIC_RELAXED) <
-		       10 * (i + 1))
+		while (!__atomic_exchange_n(&has_emitted, 0, __ATOMIC_ACQUIRE))
 			sched_yield();
 		ky_gate_pause();
 		__atomic_store_n(&is_paused, 1, __ATOMIC_RELEASE);

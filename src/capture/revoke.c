@@ -77,7 +77,7 @@ static uint32_t mark(uint32_t epoch, int only_idle)
 		if (!holds_room(writer, epoch) || (only_idle && !is_idle(writer)))
 			continue;
 		writer->marked_epoch = epoch;
-		set_epoch(writer, 0);
+		set_epoch(writer, KY_EPOCH_NONE);
 		marked++;
 	}
 	return marked;

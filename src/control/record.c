@@ -83,11 +83,9 @@ static int32_t read_options(const struct kymo_recorder_options *options,
 		return status;
 	if (!out->arguments || !out->arguments[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no program to run");
-	if (out->buffer_size != 0 && out->buffer_size < KY_BUDGET_MIN)
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "a buffer of %llu bytes is too small: at least %u "
-				    "(10 MiB) are needed",
-				    (unsigned long long)out->buffer_size, KY_BUDGET_MIN);
+	status = ky_budget_check(out->buffer_size, error);
+	if (status)
+		return status;
 	if (out->overflow > KYMO_OVERFLOW_STREAM)
 		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
 				    "no such overflow policy: %u", out->overflow);

@@ -205,6 +205,7 @@ static void pause_meanwhile(void)
 
 	ask("a");
 	pthread_create(&thread, NULL, pause_sources, NULL);
+	pthread_detach(thread);
 	while (!__atomic_load_n(&is_in_pause, __ATOMIC_SEQ_CST))
 		usleep(100);
 }

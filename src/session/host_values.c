@@ -14,7 +14,7 @@
 
 static void count_not_kept(void)
 {
-	struct ky_capture *capture = ky_gate()->capture;
+	struct ky_capture *capture = ky_gate_capture();
 
 	if (capture)
 		__atomic_fetch_add(&capture->header->names_not_kept, 1, __ATOMIC_RELAXED);

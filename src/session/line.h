@@ -17,7 +17,7 @@ static inline int ky_line_begin(struct ky_writer *writer)
 		return 0;
 	__atomic_store_n(&writer->busy, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&writer->epoch, __ATOMIC_RELAXED) ==
+	if (__atomic_load_n(&writer->epoch, __ATOMIC_ACQUIRE) ==
 		    __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED) &&
 	    writer->cursor != writer->limit)
 		return 1;
