@@ -330,121 +330,6 @@ static void a_writer_without_a_chunk_that_does_not_leave_keeps_the_memory(void *
 	close_capture();
 }
 
-/* ---- Pauses ---- */
-
-/* As a thread sees it that looked at the word just before the pause began. */
-static void pause_behind_the_word(void)
-{
-	ky_gate_pause();
-	__atomic_store_n(&ky_gate()->word, KYMO_GATE_ON, __ATOMIC_RELEASE);
-}
-
-static void *emit_in_a_pause(void *context)
-{
-	(void)context;
-	emit(1, 1);
-	ky_writer_filtered();
-	emit(1, 2);
-	return NULL;
-}
-
-static void a_thread_whose_first_record_meets_a_pause_gets_no_lease(void **state)
-{
-	pthread_t thread;
-
-	(void)state;
-	open_capture();
-	pause_behind_the_word();
-	pthread_create(&thread, NULL, emit_in_a_pause, NULL);
-	pthread_join(thread, NULL);
-	assert_int_equal(capture.header->writer_count, 0);
-	assert_int_equal(capture.header->filtered_unowned, 1);
-	ky_gate_resume();
-	assert_int_equal(emit(1, 1), KYMO_OK);
-	ky_capture_cut(&capture);
-	assert_int_equal(visit_records(NULL), 1);
-	close_capture();
-}
-
-static void a_lease_outlives_a_pause(void **state)
-{
-	(void)state;
-	open_capture();
-	assert_int_equal(emit(1, 1), KYMO_OK);
-	pause_behind_the_word();
-	assert_int_not_equal(emit(1, 2), KYMO_OK);
-	ky_gate_resume();
-	assert_int_equal(emit(1, 3), KYMO_OK);
-	ky_capture_cut(&capture);
-	assert_int_equal(capture.header->writer_count, 1);
-	assert_int_equal(visit_records(NULL), 2);
-	close_capture();
-}
-
-static int has_emitted, is_paused;
-
-static void *emit_and_end_in_a_pause(void *context)
-{
-	emit_ten(context);
-	__atomic_store_n(&has_emitted, 1, __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&is_paused, __ATOMIC_ACQUIRE))
-		sched_yield();
-	return NULL;
-}
-
-static void what_ends_in_a_pause_gives_its_chunk_and_slot_on(void **state)
-{
-	pthread_t thread;
-
-	(void)state;
-	open_capture();
-	for (uintptr_t i = 0; i < 20; i++) {
-		__atomic_store_n(&is_paused, 0, __ATOMIC_RELEASE);
-		pthread_create(&thread, NULL, emit_and_end_in_a_pause, (void *)i);
-		while (!__atomic_exchange_n(&has_emitted, 0, __ATOMIC_ACQUIRE))
-			sched_yield();
-		ky_gate_pause();
-		__atomic_store_n(&is_paused, 1, __ATOMIC_RELEASE);
-		pthread_join(thread, NULL);
-		ky_gate_resume();
-	}
-	assert_int_equal(capture.header->writer_count, 1);
-	ky_capture_cut(&capture);
-	assert_int_equal(visit_records(NULL), 200);
-	close_capture();
-}
-
-/* ---- Children ---- */
-
-static int child_knows_its_threads(void)
-{
-	pthread_t thread;
-
-	/* The first point of the child is on a thread that its parent did not have. */
-	pthread_create(&thread, NULL, emit_ten, NULL);
-	pthread_join(thread, NULL);
-	open_capture();
-	if (emit(1, 1) != KYMO_OK)
-		return 1;
-	return capture.slots[0].tid == (uint32_t)getpid() ? 0 : 2;
-}
-
-static void a_child_has_thread_ids_of_its_own(void **state)
-{
-	pid_t pid;
-	int status;
-
-	(void)state;
-	open_capture();
-	assert_int_equal(emit(1, 1), KYMO_OK);
-	pid = fork();
-	if (pid == 0)
-		_exit(child_knows_its_threads());
-	waitpid(pid, &status, 0);
-	assert_int_equal(status, 0);
-	close_capture();
-}
-
 static int child_is_clean(void)
 {
 	uint64_t before = capture.header->lease_sequence;
@@ -537,10 +422,6 @@ int main(void)
 		cmocka_unit_test(a_writer_that_does_not_leave_is_quarantined),
 		cmocka_unit_test(
 			a_writer_without_a_chunk_that_does_not_leave_keeps_the_memory),
-		cmocka_unit_test(a_thread_whose_first_record_meets_a_pause_gets_no_lease),
-		cmocka_unit_test(a_lease_outlives_a_pause),
-		cmocka_unit_test(what_ends_in_a_pause_gives_its_chunk_and_slot_on),
-		cmocka_unit_test(a_child_has_thread_ids_of_its_own),
 		cmocka_unit_test(a_forked_child_does_not_write_into_its_parents_capture),
 		cmocka_unit_test(a_storm_of_signals_loses_nothing_uncounted),
 	};
