@@ -201,11 +201,11 @@ def the_last_line_says_file_events_and_losses(place):
 
 
 def losses_are_told_by_reason_and_strict_fails_on_them(place):
-    result = place.record("--buffer", "10MiB", ["mark", "200000"])
+    result = place.record("--overflow", "drop", "--buffer", "10MiB", ["mark", "200000"])
     check(result, 0, says=r"lost ([\d,]+) \(buffer full \1\)$")
     lost = int(re.search(r"lost ([\d,]+)", result.err)[1].replace(",", ""))
     assert result.events + lost == 200000, result
-    check(place.record("-f", "--strict", "--buffer", "10MiB", ["mark", "200000"]), 125)
+    check(place.record("-f", "--strict", "--overflow", "drop", "--buffer", "10MiB", ["mark", "200000"]), 125)
     check(place.record("-f", "--strict", ["mark", "10"]), 0, 10)
 
 
