@@ -32,12 +32,6 @@ int ky_pidfd_of_peer(int socket_fd, pid_t pid)
 	return ky_pidfd_open(pid);
 }
 
-int ky_pidfd_signal(int pidfd, int signal_number)
-{
-	return syscall(SYS_pidfd_send_signal, pidfd, signal_number, NULL, 0) < 0 ? errno
-										 : 0;
-}
-
 int ky_pidfd_ended(int pidfd)
 {
 	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};

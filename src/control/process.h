@@ -9,8 +9,6 @@
 int ky_pidfd_open(pid_t pid);
 /* The same of the process that connected this socket. */
 int ky_pidfd_of_peer(int socket_fd, pid_t pid);
-/* 0 or an errno. */
-int ky_pidfd_signal(int pidfd, int signal_number);
 /* 1 if the process has ended. */
 int ky_pidfd_ended(int pidfd);
 
