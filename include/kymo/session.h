@@ -83,8 +83,9 @@ KYMO_API int32_t kymo_session_create(struct kymo_session **out,
 KYMO_API void kymo_session_destroy(struct kymo_session *session);
 
 /*
- * prepare makes the capture and readies the sources; start opens the gate (and prepares
- * first if that was not done). A source that fails is left out: see the trace.
+ * prepare makes the capture and starts the sources, of which nothing is recorded yet: the
+ * warm-up. start opens the gate (and prepares first if that was not done). A source that
+ * fails is left out: see the trace.
  */
 KYMO_API int32_t kymo_session_prepare(struct kymo_session *session,
 				      struct kymo_error *error);
@@ -101,7 +102,10 @@ KYMO_API int32_t kymo_session_pause(struct kymo_session *session,
 KYMO_API int32_t kymo_session_resume(struct kymo_session *session,
 				     struct kymo_error *error);
 
-/* Stops the sources, closes the gate and cuts. What was recorded waits to be saved. */
+/*
+ * Closes the gate, stops the sources, takes what they still have of before, and cuts.
+ * What was recorded waits to be saved.
+ */
 KYMO_API int32_t kymo_session_stop(struct kymo_session *session,
 				   struct kymo_error *error);
 

@@ -16,7 +16,7 @@ struct ky_source_counts;
 
 struct ky_gate_page {
 	uint32_t word;  /* KYMO_GATE_*; what kymo_gate[0] is */
-	uint32_t epoch; /* of what is recorded, new for each; 0 unless the word is ON */
+	uint32_t epoch; /* of what is recorded, new for each; 0 while nothing is taken */
 	uint32_t ticks; /* KY_TICKS_* of the capture; relaxed loads */
 	uint32_t decide_owner; /* tid of the thread that decides */
 
@@ -58,7 +58,7 @@ static inline struct ky_capture *ky_gate_capture(void)
 	return __atomic_load_n(&ky_gate()->capture, __ATOMIC_ACQUIRE);
 }
 
-/* The epoch of what is recorded, 0 while nothing is. */
+/* The epoch of what is recorded, 0 while nothing is taken: before, at rest, after. */
 static inline uint32_t ky_gate_epoch(void)
 {
 	return __atomic_load_n(&ky_gate()->epoch, __ATOMIC_ACQUIRE);

@@ -68,7 +68,7 @@ uint32_t ky_gate_decide(void)
 	return word;
 }
 
-int32_t ky_gate_open(struct ky_capture *capture)
+int32_t ky_gate_prepare(struct ky_capture *capture)
 {
 	struct ky_gate_page *page = ky_gate();
 
@@ -84,10 +84,19 @@ int32_t ky_gate_open(struct ky_capture *capture)
 	__atomic_store_n(&page->capture, capture, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->counts, capture->sources, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->ticks, capture->header->ticks, __ATOMIC_RELAXED);
-	__atomic_store_n(&page->epoch, last_epoch, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->paused_epoch, last_epoch, __ATOMIC_RELEASE);
 	ky_unlock(&page->pool_lock);
-	set_word(KYMO_GATE_ON);
+	set_word(KYMO_GATE_OFF);
 	return KYMO_OK;
+}
+
+int32_t ky_gate_open(struct ky_capture *capture)
+{
+	const int32_t status = ky_gate_prepare(capture);
+
+	if (status == KYMO_OK)
+		ky_gate_resume();
+	return status;
 }
 
 void ky_gate_pause(void)
@@ -101,15 +110,28 @@ void ky_gate_pause(void)
 	ky_unlock(&page->pool_lock);
 }
 
-void ky_gate_resume(void)
+/* Writers may write again, if they may not already. */
+static void take_records(void)
 {
 	struct ky_gate_page *page = ky_gate();
 
 	ky_lock(&page->pool_lock);
-	__atomic_store_n(&page->epoch, page->paused_epoch, __ATOMIC_RELEASE);
+	if (page->paused_epoch != 0)
+		__atomic_store_n(&page->epoch, page->paused_epoch, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->paused_epoch, 0, __ATOMIC_RELEASE);
 	ky_unlock(&page->pool_lock);
+}
+
+void ky_gate_resume(void)
+{
+	take_records();
 	set_word(KYMO_GATE_ON);
+}
+
+void ky_gate_shut(void)
+{
+	set_word(KYMO_GATE_OFF);
+	take_records();
 }
 
 void ky_gate_forget(const struct ky_capture *capture)

@@ -19,12 +19,14 @@
 uint32_t ky_gate_decide(void);
 
 /*
- * Opens the gate for `capture`, which must stay until the gate is closed. Refused with
- * KYMO_ERROR_UNSUPPORTED where the kernel would not wipe the page in children: they would
- * go on writing into their parent's capture.
+ * Makes `capture` the one to record into, which must stay until the gate is closed;
+ * nothing is recorded before ky_gate_resume(). Refused with KYMO_ERROR_UNSUPPORTED where
+ * the kernel would not wipe the page in children: they would go on writing into their
+ * parent's capture.
  */
+int32_t ky_gate_prepare(struct ky_capture *capture);
+/* The same, and resumed. */
 int32_t ky_gate_open(struct ky_capture *capture);
-void ky_gate_close(void);
 
 /*
  * Nothing is recorded between the two, and the epoch stays what it was: leases are gone
@@ -32,6 +34,14 @@ void ky_gate_close(void);
  */
 void ky_gate_pause(void);
 void ky_gate_resume(void);
+
+/*
+ * The end of what is recorded: points find the gate off. What was begun before, and what
+ * sources still hand in of it, is taken until ky_gate_close(). Not for handlers; one
+ * store decides for all threads.
+ */
+void ky_gate_shut(void);
+void ky_gate_close(void);
 static inline int ky_gate_is_paused(void)
 {
 	return __atomic_load_n(&ky_gate()->paused_epoch, __ATOMIC_RELAXED) != 0;

@@ -311,7 +311,7 @@ struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines)
 
 	if (ky_gate_word() == KYMO_GATE_UNDECIDED)
 		ky_gate_decide();
-	if (ky_gate_word() != KYMO_GATE_ON)
+	if (ky_gate_epoch() == 0)
 		goto none;
 	/* A full capture must stay cheap. Only the thread's own session is looked at. */
 	capture = ky_gate_capture();
@@ -363,7 +363,7 @@ struct kymo_record *ky_writer_without(uint32_t lines)
 	}
 	if (ky_gate_word() == KYMO_GATE_UNDECIDED)
 		ky_gate_decide();
-	if (ky_gate_word() != KYMO_GATE_ON)
+	if (ky_gate_epoch() == 0)
 		return NULL;
 	writer = own_writer();
 	errno = kept;

@@ -82,7 +82,7 @@ static int32_t count_invalid(const struct kymo_source_host *host, uint64_t count
 /* Why a record could not be begun: the loss has been counted, or it is late. */
 static int32_t refuse(struct kymo_source_host *host)
 {
-	if (ky_gate_word() == KYMO_GATE_ON && is_open(host))
+	if (ky_gate_epoch() != 0 && is_open(host))
 		return KYMO_ERROR_NO_MEMORY;
 	/* Handed in against the wish of whoever paused. */
 	if (ky_gate_is_paused())

@@ -41,8 +41,7 @@ static void run_last(void)
 	uint64_t deadline_ns;
 	struct ky_drain drain = take_last(&deadline_ns);
 
-	if (drain.host && ky_gate_word() == KYMO_GATE_ON &&
-	    ky_monotonic_ns() < deadline_ns)
+	if (drain.host && ky_gate_epoch() != 0 && ky_monotonic_ns() < deadline_ns)
 		ky_sources_drain(&drain, deadline_ns);
 }
 

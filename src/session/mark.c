@@ -65,30 +65,34 @@ static void register_app(void)
 }
 
 /*
- * For the slow ways, which the first mark of each thread in each recording takes. A full
- * dictionary leaves the type 0: "none".
+ * For the slow ways, which the first mark of each thread in each recording takes: the
+ * type, false while nothing is taken. A full dictionary leaves it 0: "none".
  */
-static uint16_t own_type(void)
+static int find_own_type(uint16_t *type)
 {
 	uint32_t epoch;
 
-	if (ky_gate_decide() != KYMO_GATE_ON)
+	ky_gate_decide();
+	epoch = ky_gate_epoch();
+	if (epoch == 0)
 		return 0;
-	epoch = __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED);
 	/* A handler that came in the middle of the dictionary leaves it to others. */
 	if (__atomic_load_n(&app_epoch, __ATOMIC_RELAXED) != epoch &&
 	    !ky_dictionary_is_entered()) {
 		register_app();
 		__atomic_store_n(&app_epoch, epoch, __ATOMIC_RELAXED);
 	}
-	return __atomic_load_n(&app_type, __ATOMIC_RELAXED);
+	*type = __atomic_load_n(&app_type, __ATOMIC_RELAXED);
+	return 1;
 }
 
-/* As ky_writer_begin; `type` is what own_type() gave. */
-static struct kymo_record *begin_slowly(uint32_t lines, uint16_t type)
+/* As ky_writer_begin, and gives the type that the record is to have. */
+static struct kymo_record *begin_slowly(uint32_t lines, uint16_t *type)
 {
+	if (!find_own_type(type))
+		return NULL;
 	/* None was made by anybody yet, see there. */
-	if (type == 0 && ky_dictionary_is_entered()) {
+	if (*type == 0 && ky_dictionary_is_entered()) {
 		ky_writer_nested();
 		return NULL;
 	}
@@ -171,9 +175,9 @@ __attribute__((noinline)) static void record_slowly(uint64_t begin, uint32_t nam
 						    uint16_t key0, uint64_t value0,
 						    uint16_t key1, uint64_t value1)
 {
-	const uint16_t type = own_type();
 	const uint64_t end = ky_ticks();
-	struct kymo_record *line = begin_slowly(1, type);
+	uint16_t type;
+	struct kymo_record *line = begin_slowly(1, &type);
 
 	if (!line)
 		return;
@@ -221,8 +225,8 @@ void kymo_mark_record(uint64_t begin, uint32_t name)
 /* A record whose begin is its end. */
 static void record_moment(uint8_t kind, uint32_t name, uint64_t now)
 {
-	const uint16_t type = own_type();
-	struct kymo_record *line = begin_slowly(1, type);
+	uint16_t type;
+	struct kymo_record *line = begin_slowly(1, &type);
 
 	if (KYMO_UNLIKELY(!line))
 		return;
@@ -239,10 +243,10 @@ static void record_moment(uint8_t kind, uint32_t name, uint64_t now)
 
 void ky_mark_gap(uint64_t begin, const char *why)
 {
-	const uint16_t type = own_type();
 	const uint32_t name = ky_dictionary_text(why);
 	const uint64_t end = ky_ticks();
-	struct kymo_record *line = begin_slowly(1, type);
+	uint16_t type;
+	struct kymo_record *line = begin_slowly(1, &type);
 
 	if (!line)
 		return;
@@ -365,16 +369,14 @@ int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 	if (count > VALUES_MAX || (count > 0 && !values))
 		return KYMO_ERROR_INVALID;
 	lines = count_lines(values, count);
-	type = own_type();
 	if (lines > KYMO_RECORD_LINES_MAX) {
 		ky_writer_too_big();
 		return KYMO_ERROR_NO_MEMORY;
 	}
 	end = ky_ticks();
-	line = begin_slowly((uint32_t)lines, type);
+	line = begin_slowly((uint32_t)lines, &type);
 	if (!line)
-		return ky_gate_word() == KYMO_GATE_ON ? KYMO_ERROR_NO_MEMORY
-						      : KYMO_ERROR_STATE;
+		return ky_gate_epoch() != 0 ? KYMO_ERROR_NO_MEMORY : KYMO_ERROR_STATE;
 	*line = (struct kymo_record){
 		.kind = KYMO_KIND_SPAN,
 		.lines = (uint8_t)lines,

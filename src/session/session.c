@@ -149,18 +149,26 @@ static void rest(struct kymo_session *session)
 	session->state = KY_SESSION_PAUSED;
 }
 
+/* After the rest, when records are taken again. */
+static void end_rest(struct kymo_session *session)
+{
+	ky_mark_gap(session->paused_ticks, "paused by the program");
+	ky_sources_pause(0);
+}
+
 static void go_on(struct kymo_session *session)
 {
 	ky_gate_resume();
-	ky_mark_gap(session->paused_ticks, "paused by the program");
-	ky_sources_pause(0);
+	end_rest(session);
 	session->state = KY_SESSION_RECORDING;
 }
 
+/* One that is only prepared ends the same way, with nothing in it. */
 static void stop_recording(struct kymo_session *session)
 {
+	ky_gate_shut();
 	if (session->state == KY_SESSION_PAUSED)
-		go_on(session);
+		end_rest(session);
 	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
 	ky_capture_cut(&session->embedded->capture);
 	session->state = KY_SESSION_STOPPED;
@@ -169,7 +177,8 @@ static void stop_recording(struct kymo_session *session)
 
 static int is_going_on(const struct kymo_session *session)
 {
-	return session->state == KY_SESSION_RECORDING ||
+	return session->state == KY_SESSION_PREPARED ||
+	       session->state == KY_SESSION_RECORDING ||
 	       session->state == KY_SESSION_PAUSED;
 }
 
@@ -291,13 +300,13 @@ static int32_t check_nobody_else(struct kymo_error *error)
 				    "another session of this program (process %d) has "
 				    "begun: stop or destroy it first",
 				    (int)getpid());
-	if (ky_gate_word() != KYMO_GATE_ON)
+	if (!capture)
 		return KYMO_OK;
 	return ky_error_set(
 		error, KYMO_ERROR_BUSY,
 		"this program is being recorded from outside, as `kymo record` "
 		"does (recording %016llx), until it ends",
-		capture ? (unsigned long long)capture->header->session : 0ull);
+		(unsigned long long)capture->header->session);
 }
 
 /* session_lock held. */
@@ -326,6 +335,22 @@ static int32_t make_capture(struct kymo_session *session, struct kymo_error *err
 	return KYMO_OK;
 }
 
+/* From here on the sources run, and what they hand in is filtered. session_lock held. */
+static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
+{
+	int32_t status = ky_gate_prepare(&session->embedded->capture);
+
+	if (status != KYMO_OK)
+		return ky_error_set(error, status,
+				    "this system cannot keep forked children out of the "
+				    "recording (MADV_WIPEONFORK, Linux 4.14)");
+	ky_capture_host_anchor(&session->embedded->capture);
+	session->state = KY_SESSION_PREPARED;
+	ky_session_page()->session = session;
+	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch);
+	return KYMO_OK;
+}
+
 /* session_lock held; `*wanted` is taken if that succeeds. */
 static int32_t prepare(struct kymo_session *session, char **wanted,
 		       struct kymo_error *error)
@@ -340,9 +365,7 @@ static int32_t prepare(struct kymo_session *session, char **wanted,
 		return status;
 	session->wanted = *wanted;
 	*wanted = NULL;
-	session->state = KY_SESSION_PREPARED;
-	ky_session_page()->session = session;
-	return KYMO_OK;
+	return warm_up(session, error);
 }
 
 int32_t kymo_session_prepare(struct kymo_session *session, struct kymo_error *error)
@@ -373,14 +396,9 @@ static int32_t start(struct kymo_session *session, struct kymo_error *error)
 
 	if (status != KYMO_OK)
 		return status;
-	status = ky_gate_open(&session->embedded->capture);
-	if (status != KYMO_OK)
-		return ky_error_set(error, status,
-				    "this system cannot keep forked children out of the "
-				    "recording (MADV_WIPEONFORK, Linux 4.14)");
 	ky_capture_host_anchor(&session->embedded->capture);
 	session->state = KY_SESSION_RECORDING;
-	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate_epoch());
+	ky_gate_resume();
 	return KYMO_OK;
 }
 
