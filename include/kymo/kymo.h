@@ -5,6 +5,7 @@
 
 #include <kymo/base.h>
 #include <kymo/mark.h>
+#include <kymo/request.h>
 #include <kymo/session.h>
 
 #endif

@@ -275,11 +275,8 @@ static int32_t renew_in(struct ky_writer *writer, uint32_t lines, uint32_t epoch
 	return status;
 }
 
-/*
- * The same for whatever is recorded now; the writer is busy. False when nothing is, or
- * the loss has been counted.
- */
-static int renew(struct ky_writer *writer, uint32_t lines)
+/* The same for whatever is recorded now, so never KYMO_AGAIN; the writer is busy. */
+static int32_t renew(struct ky_writer *writer, uint32_t lines)
 {
 	int32_t status;
 
@@ -287,12 +284,12 @@ static int renew(struct ky_writer *writer, uint32_t lines)
 		uint32_t epoch = ky_gate_epoch(), track = 0;
 
 		if (epoch == 0)
-			return 0;
+			return KYMO_ERROR_STATE;
 		if (epoch_of(writer) != epoch) {
 			/* We are a handler, and the thread is in there itself. */
 			if (ky_dictionary_is_entered()) {
 				ky_writer_nested();
-				return 0;
+				return KYMO_ERROR_NO_MEMORY;
 			}
 			/* Again: in a forked child it is another one. */
 			writer->tid = (uint32_t)syscall(SYS_gettid);
@@ -301,18 +298,24 @@ static int renew(struct ky_writer *writer, uint32_t lines)
 		}
 		status = renew_in(writer, lines, epoch, track);
 	} while (status == KYMO_AGAIN);
-	return status == KYMO_OK;
+	return status;
 }
 
-struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines)
+static void say_off(int *is_off)
+{
+	if (is_off)
+		*is_off = 1;
+}
+
+struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines,
+				     int *is_off)
 {
 	struct ky_capture *capture;
 	int kept = errno;
+	int32_t status;
 
 	if (ky_gate_word() == KYMO_GATE_UNDECIDED)
 		ky_gate_decide();
-	if (ky_gate_epoch() == 0)
-		goto none;
 	/* A full capture must stay cheap. Only the thread's own session is looked at. */
 	capture = ky_gate_capture();
 	if (capture && is_current(writer) && ky_pool_is_empty(capture) &&
@@ -321,7 +324,10 @@ struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines)
 		writer->slot->lost_full++;
 		goto none;
 	}
-	if (!renew(writer, lines))
+	status = renew(writer, lines);
+	if (status == KYMO_ERROR_STATE)
+		say_off(is_off);
+	if (status != KYMO_OK)
 		goto none;
 	errno = kept;
 	return writer->cursor;
@@ -344,7 +350,7 @@ void ky_writer_nested(void)
 		count(&capture->header->lost_nested_unowned);
 }
 
-struct kymo_record *ky_writer_without(uint32_t lines)
+struct kymo_record *ky_writer_without(uint32_t lines, int *is_off)
 {
 	struct ky_writer *writer = ky_writer_self;
 	struct ky_capture *capture;
@@ -363,12 +369,14 @@ struct kymo_record *ky_writer_without(uint32_t lines)
 	}
 	if (ky_gate_word() == KYMO_GATE_UNDECIDED)
 		ky_gate_decide();
-	if (ky_gate_epoch() == 0)
+	if (ky_gate_epoch() == 0) {
+		say_off(is_off);
 		return NULL;
+	}
 	writer = own_writer();
 	errno = kept;
 	if (writer)
-		return ky_writer_begin(lines);
+		return ky_writer_begin_or(lines, is_off);
 	capture = ky_gate_capture();
 	if (capture)
 		count(&capture->header->lost_full_unowned);

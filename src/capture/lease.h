@@ -52,22 +52,27 @@ static inline void ky_writer_leave(struct ky_writer *writer)
 	__atomic_store_n(&writer->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* For ky_writer_begin only: no writer, or inside it already; a new lease is needed. */
-struct kymo_record *ky_writer_without(uint32_t lines);
-struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines);
+/*
+ * For ky_writer_begin_or only: no writer, or inside it already; a new lease is needed.
+ * They set `*is_off`, if it is not NULL, where nothing is recorded and so nothing was
+ * counted.
+ */
+struct kymo_record *ky_writer_without(uint32_t lines, int *is_off);
+struct kymo_record *ky_writer_refill(struct ky_writer *writer, uint32_t lines,
+				     int *is_off);
 
 /*
  * Begins a record of `lines` lines (1 to 255): where to write them, or NULL when nothing
- * is recorded or the loss was counted. After non-NULL, ky_writer_commit must follow on
- * the same thread, with nothing but stores in between.
+ * is recorded, which sets `*is_off`, or the loss was counted. After non-NULL,
+ * ky_writer_commit must follow on the same thread, with nothing but stores in between.
  */
-static inline struct kymo_record *ky_writer_begin(uint32_t lines)
+static inline struct kymo_record *ky_writer_begin_or(uint32_t lines, int *is_off)
 {
 	struct ky_writer *writer = ky_writer_self;
 
 	if (KYMO_UNLIKELY((uintptr_t)writer <= 1 ||
 			  __atomic_load_n(&writer->busy, __ATOMIC_RELAXED)))
-		return ky_writer_without(lines);
+		return ky_writer_without(lines, is_off);
 	__atomic_store_n(&writer->busy, 1, __ATOMIC_RELAXED);
 	/*
 	 * A handler on this thread must see busy before any line changes. The cut closes
@@ -79,8 +84,13 @@ static inline struct kymo_record *ky_writer_begin(uint32_t lines)
 	if (KYMO_UNLIKELY(__atomic_load_n(&writer->epoch, __ATOMIC_ACQUIRE) !=
 				  __atomic_load_n(&ky_gate()->epoch, __ATOMIC_RELAXED) ||
 			  (size_t)(writer->limit - writer->cursor) < lines))
-		return ky_writer_refill(writer, lines);
+		return ky_writer_refill(writer, lines, is_off);
 	return writer->cursor;
+}
+
+static inline struct kymo_record *ky_writer_begin(uint32_t lines)
+{
+	return ky_writer_begin_or(lines, NULL);
 }
 
 /* Commits `records` activities in the `lines` lines begun. */

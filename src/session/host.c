@@ -79,11 +79,9 @@ static int32_t count_invalid(const struct kymo_source_host *host, uint64_t count
 	return KYMO_ERROR_INVALID;
 }
 
-/* Why a record could not be begun: the loss has been counted, or it is late. */
+/* A record of a source that is not open, or while nothing is recorded. */
 static int32_t refuse(struct kymo_source_host *host)
 {
-	if (ky_gate_epoch() != 0 && is_open(host))
-		return KYMO_ERROR_NO_MEMORY;
 	/* Handed in against the wish of whoever paused. */
 	if (ky_gate_is_paused())
 		ky_writer_filtered();
@@ -138,6 +136,7 @@ __attribute__((noinline)) static int32_t emit_many(struct kymo_source_host *host
 
 	for (; line_count > 0; lines += size, line_count -= size) {
 		struct kymo_record *to;
+		int is_off = 0;
 
 		size = measure(lines, line_count);
 		if (size == 0)
@@ -153,9 +152,9 @@ __attribute__((noinline)) static int32_t emit_many(struct kymo_source_host *host
 			status = left_out == KYMO_OK ? status : left_out;
 			continue;
 		}
-		to = ky_writer_begin(size);
+		to = ky_writer_begin_or(size, &is_off);
 		if (!to) {
-			status = refuse(host);
+			status = is_off ? refuse(host) : KYMO_ERROR_NO_MEMORY;
 			continue;
 		}
 		memcpy(to, lines, (size_t)size * KYMO_LINE_SIZE);

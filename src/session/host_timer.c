@@ -11,16 +11,12 @@
 #include "session/host.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/thread.h"
 #include "capture/lease.h"
 
 #define PERIOD_MIN_NS 10000u /* 10 us: below it the thread would do nothing else */
@@ -29,26 +25,6 @@
 static uint32_t own_tid(void)
 {
 	return (uint32_t)syscall(SYS_gettid);
-}
-
-/* Waits until `due_ns` or until the word changes. */
-static void wait_for(uint32_t *word, uint32_t seen, uint64_t due_ns)
-{
-	const struct timespec until = {
-		.tv_sec = (time_t)(due_ns / 1000000000u),
-		.tv_nsec = (long)(due_ns % 1000000000u),
-	};
-
-	/* FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC. */
-	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, seen, &until, NULL,
-		FUTEX_BITSET_MATCH_ANY);
-}
-
-/* Tells everybody who waits for the word to change. */
-static void change(uint32_t *word)
-{
-	__atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static int may_tick(const struct ky_timer *timer)
@@ -78,12 +54,11 @@ static void set_next(struct ky_timer *timer, uint64_t now)
 		timer->due_ns = now + timer->period_ns;
 }
 
-static void *serve_timers(void *context)
+static void serve_timers(void *context)
 {
 	struct ky_session_page *page = ky_session_page();
 
 	(void)context;
-	pthread_setname_np(pthread_self(), "kymo");
 	ky_lock(&page->timer_lock);
 	page->timer_tid = own_tid();
 	for (;;) {
@@ -96,7 +71,7 @@ static void *serve_timers(void *context)
 		timer = *first;
 		if (timer.due_ns > now) {
 			ky_unlock(&page->timer_lock);
-			wait_for(&page->timer_change, seen, timer.due_ns);
+			ky_wait_for_change(&page->timer_change, seen, timer.due_ns);
 			ky_lock(&page->timer_lock);
 			continue;
 		}
@@ -106,35 +81,22 @@ static void *serve_timers(void *context)
 		timer.tick(timer.source, ky_ticks());
 		ky_lock(&page->timer_lock);
 		page->ticking = NULL;
-		change(&page->tick_ends);
+		ky_tell_change(&page->tick_ends);
 	}
 	page->timer_tid = 0;
 	page->timer_runs = 0;
 	ky_unlock(&page->timer_lock);
-	return NULL;
 }
 
 /* timer_lock held. */
 static int32_t start_thread(struct ky_session_page *page)
 {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	pthread_t thread;
-	int number;
+	int32_t status = KYMO_OK;
 
-	if (page->timer_runs)
-		return KYMO_OK;
-	if (pthread_attr_init(&attributes) != 0)
-		return KYMO_ERROR_NO_MEMORY;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	/* The new thread inherits the mask, so no signal can come in between. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	number = pthread_create(&thread, &attributes, serve_timers, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	page->timer_runs = number == 0;
-	return number == 0 ? KYMO_OK : KYMO_ERROR_NO_MEMORY;
+	if (!page->timer_runs)
+		status = ky_thread_start(serve_timers, NULL);
+	page->timer_runs = status == KYMO_OK;
+	return status;
 }
 
 /* Begins to count its period, if it is to tick. timer_lock held. */
@@ -159,7 +121,7 @@ static int wait_for_tick(struct ky_session_page *page,
 		if (ky_monotonic_ns() >= deadline_ns)
 			return 0;
 		ky_unlock(&page->timer_lock);
-		wait_for(&page->tick_ends, seen, deadline_ns);
+		ky_wait_for_change(&page->tick_ends, seen, deadline_ns);
 		ky_lock(&page->timer_lock);
 	}
 	return 1;
@@ -202,7 +164,7 @@ int32_t ky_host_timer(struct kymo_source_host *host, uint64_t period_ns,
 		status = arm(page, timer);
 		if (status != KYMO_OK)
 			timer->period_ns = 0;
-		change(&page->timer_change);
+		ky_tell_change(&page->timer_change);
 		if (period_ns == 0)
 			wait_for_tick(page, host, UINT64_MAX);
 	}
@@ -222,7 +184,7 @@ int32_t ky_host_open_timer(struct kymo_source_host *host)
 	if (timer) {
 		timer->is_open = 1;
 		status = arm(page, timer);
-		change(&page->timer_change);
+		ky_tell_change(&page->timer_change);
 	}
 	ky_unlock(&page->timer_lock);
 	return status;
@@ -238,7 +200,7 @@ int ky_host_close_timer(struct kymo_source_host *host, uint64_t deadline_ns)
 	timer = find_place(page, host);
 	if (timer) {
 		timer->is_open = 0;
-		change(&page->timer_change);
+		ky_tell_change(&page->timer_change);
 	}
 	has_ended = wait_for_tick(page, host, deadline_ns);
 	ky_unlock(&page->timer_lock);

@@ -54,6 +54,13 @@ struct ky_session_page {
 	struct kymo_session
 		*session; /* the program's own that is prepared or recording */
 	struct kymo_session *mirrored; /* whose capture the dictionary is copied into */
+
+	uint32_t request_lock;   /* the request under way, and those that ended */
+	uint32_t request_change; /* futex of whoever waits for it to go on */
+	uint32_t request_runs;   /* 1: there is a thread for it */
+	uint32_t request_steps;  /* 1: it goes by iterations, and waits for one */
+	uint64_t iterations;     /* that the program has told of */
+
 	struct ky_timer timers[KY_SOURCES_MAX];
 	struct ky_drain drains[KY_DRAINS_MAX]; /* the last registered last */
 };

@@ -20,14 +20,15 @@
 #include "session/export.h"
 #include "session/page.h"
 #include "session/session.h"
+#include "session/sinks.h"
 #include "session/source.h"
 
-#define CAPTURE_SUFFIX ".kymo"
-#define NAMES_MAX      64 /* saves of one process to one target at one moment */
+#define NAMES_MAX 64 /* saves of one process to one target at one moment */
 
-static int has_suffix(const char *path, const char *suffix)
+int ky_is_capture_path(const char *path)
 {
-	size_t size = strlen(path), wanted = strlen(suffix);
+	static const char suffix[] = KY_CAPTURE_SUFFIX;
+	const size_t size = strlen(path), wanted = sizeof(suffix) - 1;
 
 	return size > wanted && strcmp(path + size - wanted, suffix) == 0;
 }
@@ -105,7 +106,7 @@ static int32_t turn_into(const char *capture, const char *target,
 {
 	int32_t status = KYMO_OK;
 
-	if (!has_suffix(target, CAPTURE_SUFFIX)) {
+	if (!ky_is_capture_path(target)) {
 		status = kymo_timeline_export(&capture, 1, target, options, summary,
 					      error);
 		unlink(capture);

@@ -33,6 +33,7 @@
 #include "record/dictionary.h"
 #include "session/line.h"
 #include "session/page.h"
+#include "session/request.h"
 #include "session/source.h"
 
 #define STOP_LIMIT_NS 2000000000u /* for all sources together */
@@ -172,7 +173,8 @@ static void stop_recording(struct kymo_session *session)
 	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
 	ky_capture_cut(&session->embedded->capture);
 	session->state = KY_SESSION_STOPPED;
-	ky_session_page()->session = NULL;
+	/* Nothing changes it any more, names of what comes later neither. */
+	let_go(session);
 }
 
 static int is_going_on(const struct kymo_session *session)
@@ -368,13 +370,11 @@ static int32_t prepare(struct kymo_session *session, char **wanted,
 	return warm_up(session, error);
 }
 
-int32_t kymo_session_prepare(struct kymo_session *session, struct kymo_error *error)
+int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *error)
 {
 	char *wanted = NULL;
 	int32_t status;
 
-	if (!session)
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no session");
 	/* Before the lock: it may attach to a recorder, which then has the gate. */
 	ky_gate_decide();
 	status = load_sources(session->sources, &wanted, error);
@@ -384,6 +384,25 @@ int32_t kymo_session_prepare(struct kymo_session *session, struct kymo_error *er
 	status = prepare(session, &wanted, error);
 	unlock_sessions();
 	free(wanted);
+	return status;
+}
+
+int32_t kymo_session_prepare(struct kymo_session *session, struct kymo_error *error)
+{
+	if (!session)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no session");
+	ky_request_preempt();
+	return ky_session_prepare(session, error);
+}
+
+int32_t ky_session_check_free(struct kymo_error *error)
+{
+	int32_t status;
+
+	ky_gate_decide();
+	lock_sessions();
+	status = check_nobody_else(error);
+	unlock_sessions();
 	return status;
 }
 

@@ -32,4 +32,13 @@ struct kymo_session {
 int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 			 const char *what, struct kymo_error *error);
 
+/* Whether it becomes the capture itself, which no sink writes. */
+int ky_is_capture_path(const char *path);
+
+/* kymo_session_prepare without precedence: a request's own. */
+int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *error);
+
+/* KYMO_ERROR_BUSY, and who it is, if somebody records in this process. */
+int32_t ky_session_check_free(struct kymo_error *error);
+
 #endif

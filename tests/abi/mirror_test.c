@@ -9,6 +9,7 @@
 #include <kymo/error.h>
 #include <kymo/plugin.h>
 #include <kymo/record.h>
+#include <kymo/request.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
 
@@ -84,6 +85,8 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_sink_desc, 40),
 	GROWING(struct kymo_session_options, 24),
 	GROWING(struct kymo_summary, 88),
+	GROWING(struct kymo_request_options, 96),
+	GROWING(struct kymo_request_status, 1584),
 	GROWING(struct kymo_recorder_options, 96),
 	GROWING(struct kymo_recorder_result, 9760),
 };
@@ -182,6 +185,13 @@ static const struct constant constants[] = {
 	CONSTANT(KYMO_OVERFLOW_DROP, 1),
 	CONSTANT(KYMO_OVERFLOW_OVERWRITE, 2),
 	CONSTANT(KYMO_OVERFLOW_STREAM, 3),
+	CONSTANT(KYMO_REQUEST_WAITING, 1),
+	CONSTANT(KYMO_REQUEST_WARM_UP, 2),
+	CONSTANT(KYMO_REQUEST_RECORDING, 3),
+	CONSTANT(KYMO_REQUEST_PROCESSING, 4),
+	CONSTANT(KYMO_REQUEST_DONE, 5),
+	CONSTANT(KYMO_REQUEST_FAILED, 6),
+	CONSTANT(KYMO_REQUEST_CANCELLED, 7),
 	CONSTANT(KYMO_WAIT_ALL, 0),
 	CONSTANT(KYMO_WAIT_PRIMARY, 1),
 };

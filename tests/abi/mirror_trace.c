@@ -3,6 +3,7 @@
 #include "mirror.h"
 
 #include <kymo/control.h>
+#include <kymo/request.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
 
@@ -190,6 +191,28 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_summary, reserved0, 68, 4),
 	MEMBER(struct kymo_summary, untimed, 72, 8),
 	MEMBER(struct kymo_summary, launches_without_result, 80, 8),
+	MEMBER(struct kymo_request_options, struct_size, 0, 4),
+	MEMBER(struct kymo_request_options, overwrite, 4, 4),
+	MEMBER(struct kymo_request_options, start_unix_ms, 8, 8),
+	MEMBER(struct kymo_request_options, warmup_ms, 16, 8),
+	MEMBER(struct kymo_request_options, duration_ms, 24, 8),
+	MEMBER(struct kymo_request_options, start_iteration, 32, 8),
+	MEMBER(struct kymo_request_options, round_up, 40, 8),
+	MEMBER(struct kymo_request_options, warmup_iterations, 48, 8),
+	MEMBER(struct kymo_request_options, iterations, 56, 8),
+	MEMBER(struct kymo_request_options, path, 64, 8),
+	MEMBER(struct kymo_request_options, session, 72, 8),
+	MEMBER(struct kymo_request_options, ended, 80, 8),
+	MEMBER(struct kymo_request_options, context, 88, 8),
+	MEMBER(struct kymo_request_status, struct_size, 0, 4),
+	MEMBER(struct kymo_request_status, state, 4, 4),
+	MEMBER(struct kymo_request_status, id, 8, 8),
+	MEMBER(struct kymo_request_status, late_ns, 16, 8),
+	MEMBER(struct kymo_request_status, events, 24, 8),
+	MEMBER(struct kymo_request_status, lost, 32, 8),
+	MEMBER(struct kymo_request_status, duration_ns, 40, 8),
+	MEMBER(struct kymo_request_status, path, 48, 1024),
+	MEMBER(struct kymo_request_status, reason, 1072, 512),
 	MEMBER(struct kymo_recorder_options, struct_size, 0, 4),
 	MEMBER(struct kymo_recorder_options, wait, 4, 4),
 	MEMBER(struct kymo_recorder_options, overwrite, 8, 4),

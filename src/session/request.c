@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests as the program makes and follows them. */
+#include "session/request.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/thread.h"
+#include "session/page.h"
+#include "session/plan.h"
+#include "session/session.h"
+#include "session/sinks.h"
+
+#define SIZE_LEAST offsetof(struct kymo_request_options, context)
+#define NS_PER_MS  1000000
+#define PATH_SIZE  sizeof(((struct kymo_request_status *)NULL)->path)
+
+static int32_t check_path(const char *path, uint32_t overwrite, struct kymo_error *error)
+{
+	struct ky_sink_choice choice;
+
+	if (!path || !path[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
+	if (strlen(path) >= PATH_SIZE)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "the path is too long: \"%s\"", path);
+	if (!strstr(path, "://") && !overwrite && access(path, F_OK) == 0)
+		return ky_error_set(error, KYMO_ERROR_EXISTS,
+				    "\"%s\" exists already: name another file, or set "
+				    "overwrite",
+				    path);
+	return ky_is_capture_path(path)
+		       ? KYMO_OK
+		       : ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+}
+
+/* Whatever can be known of a request before its time. */
+static int32_t make_request(const struct kymo_request_options *options,
+			    struct ky_request *out, struct ky_schedule_plan *plan,
+			    struct kymo_error *error)
+{
+	const struct ky_moment now = {
+		.monotonic_ns = ky_monotonic_ns(),
+		.realtime_ns = ky_realtime_ns(),
+		.iteration = (int64_t)__atomic_load_n(&ky_session_page()->iterations,
+						      __ATOMIC_RELAXED) -
+			     1,
+	};
+	int32_t status = check_path(options->path, options->overwrite, error);
+
+	if (status == KYMO_OK)
+		status = ky_plan_make(options, &now, plan, error);
+	if (status == KYMO_OK)
+		status = ky_session_check_free(error);
+	if (status == KYMO_OK)
+		status = kymo_session_create(&out->session, options->session, error);
+	if (status != KYMO_OK)
+		return status;
+	out->path = strdup(options->path);
+	out->overwrite = options->overwrite;
+	out->ended = options->ended;
+	out->context = options->context;
+	return out->path ? KYMO_OK
+			 : ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+}
+
+int32_t kymo_request_submit(const struct kymo_request_options *options, uint64_t *id,
+			    struct kymo_error *error)
+{
+	struct kymo_request_options known;
+	struct ky_request request = {.session = NULL};
+	struct ky_schedule_plan plan;
+	uint64_t number;
+	int32_t status =
+		ky_options_read(options, sizeof(known), SIZE_LEAST, &known, error);
+
+	/* First, for the session of the other is no reason that helps. */
+	if (status == KYMO_OK)
+		status = ky_request_check_idle(error);
+	/* Not under the lock: it may load sinks. */
+	if (status == KYMO_OK)
+		status = make_request(&known, &request, &plan, error);
+	if (status == KYMO_OK)
+		status = ky_request_accept(&request, &plan, &number, error);
+	if (status != KYMO_OK)
+		ky_request_free(&request);
+	else if (id)
+		*id = number;
+	return status;
+}
+
+/* `seen` is the word that changes when there is news. */
+static int32_t look(uint64_t id, struct kymo_request_status *out, uint32_t *seen)
+{
+	int32_t status;
+
+	ky_requests_lock();
+	*seen = __atomic_load_n(&ky_session_page()->request_change, __ATOMIC_RELAXED);
+	status = ky_request_find(id, out);
+	ky_requests_unlock();
+	return status;
+}
+
+int32_t kymo_request_poll(uint64_t id, struct kymo_request_status *status)
+{
+	struct kymo_request_status found;
+	uint32_t seen;
+	int32_t result = ky_result_check(status, NULL);
+
+	if (result == KYMO_OK)
+		result = look(id, &found, &seen);
+	if (result == KYMO_OK)
+		ky_result_write(status, &found, sizeof(found));
+	return result;
+}
+
+int32_t kymo_request_wait(uint64_t id, int64_t timeout_ms,
+			  struct kymo_request_status *status)
+{
+	const uint64_t now = ky_monotonic_ns();
+	const uint64_t due_ns =
+		timeout_ms < 0 || (uint64_t)timeout_ms > (UINT64_MAX - now) / NS_PER_MS
+			? UINT64_MAX
+			: now + (uint64_t)timeout_ms * NS_PER_MS;
+	int32_t result = ky_result_check(status, NULL);
+	struct kymo_request_status found;
+	uint32_t seen;
+
+	while (result == KYMO_OK) {
+		result = look(id, &found, &seen);
+		if (result != KYMO_OK || found.state >= KYMO_REQUEST_DONE)
+			break;
+		if (ky_monotonic_ns() >= due_ns)
+			result = KYMO_AGAIN;
+		else
+			ky_wait_for_change(&ky_session_page()->request_change, seen,
+					   due_ns);
+	}
+	if (result >= KYMO_OK)
+		ky_result_write(status, &found, sizeof(found));
+	return result;
+}
+
+int32_t kymo_request_cancel(uint64_t id, struct kymo_error *error)
+{
+	struct ky_ending ending = {.ended = NULL};
+	struct kymo_request_status found;
+	int32_t status;
+
+	ky_requests_lock();
+	status = ky_request_find(id, &found);
+	if (status != KYMO_OK)
+		ky_error_set(error, status, "there is no request %" PRIu64, id);
+	else if (found.state >= KYMO_REQUEST_DONE)
+		status = ky_error_set(error, KYMO_ERROR_STATE,
+				      "request %" PRIu64 " has ended already", id);
+	else
+		ky_request_cancel(&ending);
+	ky_requests_unlock();
+	ky_request_tell(&ending);
+	return status;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What becomes of a request. The schedule says what is to be done; it is done by whoever
+ * brought the schedule there: the thread of the request when a time has come, the
+ * program's own thread in kymo_session_step(), so that exactly the iterations asked for
+ * are recorded. What takes long, stopping the sources and saving, is the thread's, and
+ * only the thread ends a request that is being saved.
+ */
+#include "session/request.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/thread.h"
+#include "capture/gate.h"
+#include "session/page.h"
+#include "session/session.h"
+
+#define ENDED_MAX 64u /* that can still be asked for */
+#define NS_PER_MS 1000000
+#define PREEMPTED "pre-empted by a session that the program began itself"
+#define CANCELLED "cancelled by the program"
+
+/* Under request_lock; a forked child finds its parent's, and forgets it. */
+static struct {
+	pid_t pid;
+	uint64_t last_id;
+	struct ky_request current;
+	struct kymo_request_status ended[ENDED_MAX]; /* by their number, modulo */
+} requests;
+
+void ky_requests_lock(void)
+{
+	ky_lock(&ky_session_page()->request_lock);
+	if (requests.pid == getpid())
+		return;
+	requests.pid = getpid();
+	requests.last_id = 0;
+	memset(&requests.current, 0, sizeof(requests.current));
+}
+
+void ky_requests_unlock(void)
+{
+	ky_unlock(&ky_session_page()->request_lock);
+}
+
+void ky_request_tell(const struct ky_ending *ending)
+{
+	if (ending->ended)
+		ending->ended(ending->context, &ending->status);
+}
+
+/* ---- The end of a request; request_lock held ---- */
+
+void ky_request_free(struct ky_request *request)
+{
+	kymo_session_destroy(request->session);
+	free(request->path);
+	memset(request, 0, sizeof(*request));
+}
+
+/* `path` is what was saved, or "". */
+static void end(uint32_t state, const char *path, const char *reason,
+		const struct kymo_summary *summary, struct ky_ending *ending)
+{
+	struct ky_session_page *page = ky_session_page();
+	struct ky_request *request = &requests.current;
+	struct kymo_request_status *status = &requests.ended[request->id % ENDED_MAX];
+
+	*status = (struct kymo_request_status){
+		.struct_size = sizeof(*status),
+		.state = state,
+		.id = request->id,
+		.late_ns = request->late_ns,
+	};
+	if (summary) {
+		status->events = summary->events;
+		status->lost = summary->lost;
+		status->duration_ns = summary->duration_ns;
+	}
+	snprintf(status->path, sizeof(status->path), "%s", path);
+	snprintf(status->reason, sizeof(status->reason), "%s", reason);
+	*ending = (struct ky_ending){*status, request->ended, request->context};
+	ky_request_free(request);
+	__atomic_store_n(&page->request_steps, 0, __ATOMIC_RELAXED);
+	ky_tell_change(&page->request_change);
+}
+
+static void fail(const struct kymo_error *error, struct ky_ending *ending)
+{
+	ky_schedule_handle(&requests.current.schedule, KY_TRIGGER_FAIL);
+	end(KYMO_REQUEST_FAILED, "", error->message, NULL, ending);
+}
+
+/* ---- What the schedule says; request_lock held ---- */
+
+static void perform(enum ky_schedule_action action, struct ky_ending *ending)
+{
+	struct ky_session_page *page = ky_session_page();
+	struct ky_request *request = &requests.current;
+	struct kymo_error error = {0};
+	int32_t status = KYMO_OK;
+
+	if (action == KY_ACTION_PREPARE)
+		status = ky_session_prepare(request->session, &error);
+	else if (action == KY_ACTION_START)
+		status = kymo_session_start(request->session, &error);
+	else if (action == KY_ACTION_STOP) {
+		ky_gate_shut();
+		__atomic_store_n(&page->request_steps, 0, __ATOMIC_RELAXED);
+	}
+	if (status != KYMO_OK)
+		fail(&error, ending);
+	else
+		ky_tell_change(&page->request_change);
+}
+
+/* One step, if it is due at `now`, of the plan's own kind; false if none was. */
+static int advance(int64_t now, struct ky_ending *ending)
+{
+	struct ky_request *request = &requests.current;
+	const struct ky_schedule_plan plan = request->schedule.plan;
+	const enum ky_schedule_action action =
+		ky_schedule_advance(&request->schedule, now);
+
+	if (action == KY_ACTION_NONE)
+		return 0;
+	if (action == KY_ACTION_START && !plan.by_iteration)
+		request->late_ns = (uint64_t)(now - plan.start);
+	perform(action, ending);
+	return 1;
+}
+
+void kymo_session_step(void)
+{
+	struct ky_session_page *page = ky_session_page();
+	const uint64_t iteration =
+		__atomic_fetch_add(&page->iterations, 1, __ATOMIC_RELAXED);
+	struct ky_ending ending = {.ended = NULL};
+
+	if (!KYMO_UNLIKELY(__atomic_load_n(&page->request_steps, __ATOMIC_RELAXED)))
+		return;
+	ky_requests_lock();
+	while (requests.current.session && requests.current.schedule.plan.by_iteration &&
+	       advance((int64_t)iteration, &ending))
+		;
+	ky_requests_unlock();
+	ky_request_tell(&ending);
+}
+
+/* ---- The thread ---- */
+
+/* Stops and saves, with the lock open meanwhile; the request has ended then. */
+static void process(struct ky_ending *ending)
+{
+	struct ky_request *request = &requests.current;
+	const struct kymo_sink_options options = {
+		.struct_size = sizeof(options),
+		.overwrite = request->overwrite,
+	};
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_error error = {0};
+	int32_t status;
+
+	ky_requests_unlock();
+	/* It may be stopped already, by a session that wanted the gate at once. */
+	kymo_session_stop(request->session, NULL);
+	status = kymo_session_save(request->session, request->path, &options, &summary,
+				   &error);
+	ky_requests_lock();
+	if (status != KYMO_OK) {
+		fail(&error, ending);
+		return;
+	}
+	ky_schedule_handle(&request->schedule, KY_TRIGGER_SAVED);
+	if (request->cancelled)
+		end(KYMO_REQUEST_CANCELLED, request->path, request->cancelled, &summary,
+		    ending);
+	else
+		end(KYMO_REQUEST_DONE, request->path, "", &summary, ending);
+}
+
+/* What is due, or false if there is nothing but to wait until `*due_ns`. */
+static int serve_once(uint64_t *due_ns, struct ky_ending *ending)
+{
+	const struct ky_schedule *schedule = &requests.current.schedule;
+	int64_t point;
+
+	*due_ns = UINT64_MAX;
+	if (schedule->state == KY_SCHEDULE_PROCESSING) {
+		process(ending);
+		return 1;
+	}
+	if (schedule->plan.by_iteration)
+		return 0;
+	if (advance((int64_t)ky_monotonic_ns(), ending))
+		return 1;
+	if (ky_schedule_next(schedule, &point))
+		*due_ns = (uint64_t)point;
+	return 0;
+}
+
+static void serve(void *context)
+{
+	struct ky_session_page *page = ky_session_page();
+
+	(void)context;
+	ky_requests_lock();
+	while (requests.current.session) {
+		const uint32_t seen =
+			__atomic_load_n(&page->request_change, __ATOMIC_RELAXED);
+		struct ky_ending ending = {.ended = NULL};
+		uint64_t due_ns;
+		const int is_busy = serve_once(&due_ns, &ending);
+
+		ky_requests_unlock();
+		ky_request_tell(&ending);
+		if (!is_busy)
+			ky_wait_for_change(&page->request_change, seen, due_ns);
+		ky_requests_lock();
+	}
+	page->request_runs = 0;
+	ky_requests_unlock();
+}
+
+/* ---- What the program asks for ---- */
+
+static int32_t refuse_second(struct kymo_error *error)
+{
+	const struct ky_request *request = &requests.current;
+	const struct ky_schedule_plan *plan = &request->schedule.plan;
+	const int64_t left_ns = plan->end - (int64_t)ky_monotonic_ns();
+	char until[64];
+
+	if (request->schedule.state == KY_SCHEDULE_PROCESSING)
+		snprintf(until, sizeof(until), "until its trace is written");
+	else if (plan->by_iteration)
+		snprintf(until, sizeof(until), "until iteration %" PRId64, plan->end);
+	else
+		snprintf(until, sizeof(until), "for another %" PRId64 " ms",
+			 left_ns > 0 ? left_ns / NS_PER_MS + 1 : 0);
+	return ky_error_set(error, KYMO_ERROR_BUSY,
+			    "request %" PRIu64 " is under way (%s) %s", request->id,
+			    ky_schedule_state_name(request->schedule.state), until);
+}
+
+int32_t ky_request_check_idle(struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	ky_requests_lock();
+	if (requests.current.session)
+		status = refuse_second(error);
+	ky_requests_unlock();
+	return status;
+}
+
+/* Starts the thread of requests, if there is none. */
+static int32_t have_thread(struct ky_session_page *page, struct kymo_error *error)
+{
+	if (page->request_runs)
+		return KYMO_OK;
+	if (ky_thread_start(serve, NULL) != KYMO_OK)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+				    "the thread of the request cannot be started");
+	page->request_runs = 1;
+	return KYMO_OK;
+}
+
+int32_t ky_request_accept(const struct ky_request *request,
+			  const struct ky_schedule_plan *plan, uint64_t *id,
+			  struct kymo_error *error)
+{
+	struct ky_session_page *page = ky_session_page();
+	int32_t status;
+
+	ky_requests_lock();
+	status = requests.current.session ? refuse_second(error)
+					  : have_thread(page, error);
+	if (status == KYMO_OK) {
+		*id = ++requests.last_id;
+		requests.current = *request;
+		requests.current.id = *id;
+		ky_schedule_submit(&requests.current.schedule, plan);
+		__atomic_store_n(&page->request_steps, plan->by_iteration,
+				 __ATOMIC_RELAXED);
+		ky_tell_change(&page->request_change);
+	}
+	ky_requests_unlock();
+	return status;
+}
+
+static uint32_t public_state(enum ky_schedule_state state)
+{
+	switch (state) {
+	case KY_SCHEDULE_WARMING_UP:
+		return KYMO_REQUEST_WARM_UP;
+	case KY_SCHEDULE_RECORDING:
+		return KYMO_REQUEST_RECORDING;
+	case KY_SCHEDULE_PROCESSING:
+		return KYMO_REQUEST_PROCESSING;
+	default:
+		return KYMO_REQUEST_WAITING;
+	}
+}
+
+int32_t ky_request_find(uint64_t id, struct kymo_request_status *out)
+{
+	const struct ky_request *request = &requests.current;
+	const struct kymo_request_status *ended = &requests.ended[id % ENDED_MAX];
+
+	if (id == 0 || id > requests.last_id)
+		return KYMO_ERROR_NOT_FOUND;
+	if (request->session && request->id == id) {
+		*out = (struct kymo_request_status){
+			.struct_size = sizeof(*out),
+			.state = public_state(request->schedule.state),
+			.id = id,
+			.late_ns = request->late_ns,
+		};
+		return KYMO_OK;
+	}
+	if (ended->id != id)
+		return KYMO_ERROR_NOT_FOUND;
+	*out = *ended;
+	return KYMO_OK;
+}
+
+/* Ends it, or has the thread that saves it do so. */
+void ky_request_cancel(struct ky_ending *ending)
+{
+	struct ky_request *request = &requests.current;
+
+	if (request->schedule.state == KY_SCHEDULE_PROCESSING) {
+		request->cancelled = CANCELLED;
+		return;
+	}
+	ky_schedule_handle(&request->schedule, KY_TRIGGER_CANCEL);
+	end(KYMO_REQUEST_CANCELLED, "", CANCELLED, NULL, ending);
+}
+
+void ky_request_preempt(void)
+{
+	struct ky_ending ending = {.ended = NULL};
+	struct ky_request *request = &requests.current;
+
+	ky_requests_lock();
+	switch (ky_schedule_handle(&request->schedule, KY_TRIGGER_PREEMPT)) {
+	case KY_ACTION_END:
+	case KY_ACTION_DISCARD:
+		end(KYMO_REQUEST_CANCELLED, "", PREEMPTED, NULL, &ending);
+		break;
+	case KY_ACTION_STOP:
+		request->cancelled = PREEMPTED;
+		ky_tell_change(&ky_session_page()->request_change);
+		break;
+	default:
+		break;
+	}
+	/* Its thread saves it; the gate has to be free now. */
+	if (request->session)
+		kymo_session_stop(request->session, NULL);
+	ky_requests_unlock();
+	ky_request_tell(&ending);
+}

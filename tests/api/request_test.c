@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: by time, by iterations, refused, cancelled, pre-empted, from many threads. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <kymo/kymo.h>
+#include <kymo/timeline.h>
+
+#include "folder.h"
+#include "memory_sink.h"
+#include "support/test.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_THREAD_SANITIZER 1
+#endif
+#endif
+
+#define REQUEST(...)                           \
+	(&(const struct kymo_request_options){ \
+		.struct_size = sizeof(struct kymo_request_options), __VA_ARGS__})
+
+/* Of each request that was told of, by its number. */
+#define IDS_MAX 100000u
+static uint32_t told_count[IDS_MAX];
+static uint32_t told_state;
+
+static void count_end(void *context, const struct kymo_request_status *status)
+{
+	(void)context;
+	if (status->id < IDS_MAX)
+		__atomic_fetch_add(&told_count[status->id], 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&told_state, status->state, __ATOMIC_RELAXED);
+}
+
+static uint64_t submit(const struct kymo_request_options *options)
+{
+	struct kymo_error error = {0};
+	uint64_t id = 0;
+
+	if (kymo_request_submit(options, &id, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	assert_int_not_equal(id, 0);
+	return id;
+}
+
+static void assert_refused(const struct kymo_request_options *options, int32_t status,
+			   const char *words)
+{
+	struct kymo_error error = {0};
+	uint64_t id = 7;
+
+	assert_int_equal(kymo_request_submit(options, &id, &error), status);
+	if (!strstr(error.message, words))
+		fail_msg("\"%s\" is not in: %s", words, error.message);
+	assert_int_equal(id, 7);
+}
+
+static struct kymo_request_status wait_for_end(uint64_t id)
+{
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+
+	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
+	assert_int_equal(status.id, id);
+	return status;
+}
+
+static uint32_t state_of(uint64_t id)
+{
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+
+	assert_int_equal(kymo_request_poll(id, &status), KYMO_OK);
+	return status.state;
+}
+
+static void wait_for_state(uint64_t id, uint32_t state)
+{
+	while (state_of(id) < state)
+		usleep(200);
+	assert_int_equal(state_of(id), state);
+}
+
+static int exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* The file at `path`, which is removed. */
+static struct memory_sink read_back(const char *path)
+{
+	struct memory_sink sink = {0};
+	struct kymo_error error = {0};
+
+	if (kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, &error) !=
+	    KYMO_OK)
+		fail_msg("%s", error.message);
+	unlink(path);
+	return sink;
+}
+
+/* A mark whose name is the number. */
+static void mark(uint64_t number)
+{
+	char name[32];
+	uint64_t begin = kymo_mark_begin();
+	int size = snprintf(name, sizeof(name), "%llu", (unsigned long long)number);
+
+	kymo_mark_end(begin, begin ? kymo_mark_intern(name, (size_t)size) : 0);
+}
+
+static uint64_t next_iteration; /* kymo_session_step() has been called so often */
+
+static void run_iterations(uint64_t count)
+{
+	while (count-- > 0) {
+		kymo_session_step();
+		mark(next_iteration++);
+	}
+}
+
+static void a_request_by_time_records_that_time(void **state)
+{
+	const char *path = in_folder("time.kymo");
+	uint64_t id = submit(REQUEST(.warmup_ms = 20, .duration_ms = 60, .path = path,
+				     .ended = count_end));
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	struct memory_sink sink;
+
+	(void)state;
+	assert_true(kymo_mark_is_off());
+	assert_int_equal(kymo_request_wait(id, 1, &status), KYMO_AGAIN);
+	assert_true(status.state < KYMO_REQUEST_DONE);
+	while (state_of(id) < KYMO_REQUEST_PROCESSING) {
+		mark(1);
+		usleep(500);
+	}
+	status = wait_for_end(id);
+	assert_int_equal(status.state, KYMO_REQUEST_DONE);
+	assert_string_equal(status.path, path);
+	assert_string_equal(status.reason, "");
+	assert_true(status.events > 0);
+	assert_int_equal(status.lost, 0);
+	while (__atomic_load_n(&told_count[id], __ATOMIC_RELAXED) == 0)
+		usleep(200);
+	sink = read_back(path);
+	assert_int_equal(sink.count, status.events);
+	assert_true(status.duration_ns < 60000000 + (int64_t)status.late_ns + 50000000);
+	memory_free(&sink);
+}
+
+static void exactly_the_iterations_asked_for_are_recorded(void **state)
+{
+	const char *path = in_folder("steps.kymo");
+	uint64_t first, id;
+	struct memory_sink sink;
+
+	(void)state;
+	run_iterations(3);
+	first = next_iteration + 4;
+	id = submit(REQUEST(.start_iteration = first, .warmup_iterations = 2,
+			    .iterations = 3, .path = path));
+	run_iterations(2);
+	assert_int_equal(state_of(id), KYMO_REQUEST_WAITING);
+	run_iterations(1);
+	assert_int_equal(state_of(id), KYMO_REQUEST_WARM_UP);
+	run_iterations(10);
+	assert_int_equal(wait_for_end(id).state, KYMO_REQUEST_DONE);
+	sink = read_back(path);
+	assert_int_equal(sink.count, 3);
+	for (size_t i = 0; i < sink.count; i++)
+		assert_int_equal(strtoull(sink.events[i].name, NULL, 10), first + i);
+	memory_free(&sink);
+}
+
+static void a_request_that_cannot_be_met_is_refused_and_changes_nothing(void **state)
+{
+	const char *path = in_folder("no.json");
+	static char long_path[2000];
+
+	(void)state;
+	memset(long_path, 'x', sizeof(long_path) - 1);
+	assert_refused(REQUEST(.path = path), KYMO_ERROR_INVALID, "how long");
+	assert_refused(REQUEST(.duration_ms = 1), KYMO_ERROR_INVALID, "no path");
+	assert_refused(REQUEST(.duration_ms = 1, .path = long_path), KYMO_ERROR_INVALID,
+		       "too long");
+	assert_refused(REQUEST(.duration_ms = 1, .path = "x.unknown"),
+		       KYMO_ERROR_UNSUPPORTED, "x.unknown");
+	assert_refused(REQUEST(.duration_ms = 1, .path = folder, .overwrite = 0),
+		       KYMO_ERROR_EXISTS, "exists already");
+	assert_refused(REQUEST(.duration_ms = 1, .path = path,
+			       .session = KYMO_SESSION_OPTIONS(.overflow = 9)),
+		       KYMO_ERROR_UNSUPPORTED, "overflow 9");
+	assert_true(kymo_mark_is_off());
+	assert_int_equal(kymo_request_poll(0, NULL), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_request_cancel(1u << 30, NULL), KYMO_ERROR_NOT_FOUND);
+}
+
+static void a_second_request_is_told_until_when_the_first_has_it(void **state)
+{
+	const char *path = in_folder("first.kymo");
+	uint64_t id = submit(REQUEST(.duration_ms = 60000, .path = path));
+
+	(void)state;
+	assert_refused(REQUEST(.duration_ms = 1, .path = path), KYMO_ERROR_BUSY,
+		       "under way");
+	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_ERROR_STATE);
+	id = submit(REQUEST(.iterations = 2, .warmup_iterations = 7, .path = path));
+	assert_refused(REQUEST(.duration_ms = 1, .path = path), KYMO_ERROR_BUSY,
+		       "until iteration");
+	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+}
+
+static void what_is_cancelled_leaves_nothing_behind(void **state)
+{
+	static const uint64_t warmups_ms[] = {60000, 0};
+	static const uint32_t states[] = {KYMO_REQUEST_WARM_UP, KYMO_REQUEST_RECORDING};
+	const char *path = in_folder("cancelled.json");
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t id =
+			submit(REQUEST(.warmup_ms = warmups_ms[i], .duration_ms = 60000,
+				       .path = path, .ended = count_end));
+		struct kymo_request_status status;
+
+		wait_for_state(id, states[i]);
+		mark(1);
+		assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+		/* Told before the call returns. */
+		assert_int_equal(told_count[id], 1);
+		assert_int_equal(told_state, KYMO_REQUEST_CANCELLED);
+		status = wait_for_end(id);
+		assert_int_equal(status.state, KYMO_REQUEST_CANCELLED);
+		assert_string_equal(status.reason, "cancelled by the program");
+		assert_string_equal(status.path, "");
+		assert_true(kymo_mark_is_off());
+	}
+	assert_int_equal(count_files(), 0);
+}
+
+static void
+a_session_of_the_program_takes_precedence_and_what_there_was_is_kept(void **state)
+{
+	static char path[PATH_MAX];
+	struct kymo_session *session = NULL;
+	struct kymo_request_status status;
+	struct memory_sink sink;
+	uint64_t id;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("kept.kymo"));
+	id = submit(REQUEST(.duration_ms = 60000, .path = path));
+	wait_for_state(id, KYMO_REQUEST_RECORDING);
+	mark(1);
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	mark(2);
+	assert_refused(REQUEST(.duration_ms = 1, .path = in_folder("no.kymo")),
+		       KYMO_ERROR_BUSY, "");
+	status = wait_for_end(id);
+	assert_int_equal(status.state, KYMO_REQUEST_CANCELLED);
+	assert_non_null(strstr(status.reason, "pre-empted"));
+	assert_string_equal(status.path, path);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	sink = read_back(path);
+	assert_int_equal(sink.count, 1);
+	assert_string_equal(sink.events[0].name, "1");
+	memory_free(&sink);
+	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
+	sink = read_back(path);
+	assert_int_equal(sink.count, 1);
+	assert_string_equal(sink.events[0].name, "2");
+	memory_free(&sink);
+	kymo_session_destroy(session);
+}
+
+static void a_trace_that_cannot_be_written_ends_as_failed_with_the_reason(void **state)
+{
+	struct kymo_request_status status = wait_for_end(
+		submit(REQUEST(.duration_ms = 1, .path = in_folder("none/x.json"))));
+
+	(void)state;
+	assert_int_equal(status.state, KYMO_REQUEST_FAILED);
+	assert_non_null(strstr(status.reason, "none/x.json"));
+	assert_string_equal(status.path, "");
+}
+
+/* ---- One after another, and all at once ---- */
+
+static uint32_t chained;
+
+static void submit_next(void *context, const struct kymo_request_status *status)
+{
+	assert_int_equal(status->state, KYMO_REQUEST_DONE);
+	unlink(status->path);
+	if (__atomic_add_fetch(&chained, 1, __ATOMIC_RELEASE) < 5)
+		submit(REQUEST(.duration_ms = 1, .path = context, .ended = submit_next,
+			       .context = context));
+}
+
+static void the_end_of_one_may_submit_the_next(void **state)
+{
+	static char path[PATH_MAX];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("chain.kymo"));
+	submit(REQUEST(.duration_ms = 1, .path = path, .ended = submit_next,
+		       .context = path));
+	while (__atomic_load_n(&chained, __ATOMIC_ACQUIRE) < 5)
+		usleep(500);
+}
+
+#define STORM_THREADS 8
+static int storm_is_over;
+static uint64_t accepted;
+
+static void *storm(void *context)
+{
+	const uintptr_t thread = (uintptr_t)context;
+	uint32_t random = (uint32_t)thread + 1;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/storm-%u.kymo", folder, (unsigned)thread);
+	while (!__atomic_load_n(&storm_is_over, __ATOMIC_RELAXED)) {
+		struct kymo_session *session = NULL;
+		uint64_t id = 0;
+
+		random = random * 1664525 + 1013904223;
+		switch (random >> 29) {
+		case 0:
+			kymo_session_create(&session, NULL, NULL);
+			kymo_session_start(session, NULL);
+			mark(1);
+			kymo_session_stop(session, NULL);
+			kymo_session_destroy(session);
+			break;
+		case 1:
+			kymo_session_step();
+			break;
+		default:
+			if (kymo_request_submit(REQUEST(.warmup_ms = random >> 24 & 1,
+							.duration_ms = random >> 20 & 3,
+							.iterations = random >> 16 & 1,
+							.path = path, .overwrite = 1,
+							.ended = count_end),
+						&id, NULL) != KYMO_OK)
+				break;
+			__atomic_fetch_add(&accepted, 1, __ATOMIC_RELAXED);
+			if (random >> 12 & 1)
+				kymo_request_cancel(id, NULL);
+			break;
+		}
+		mark(random);
+	}
+	unlink(path);
+	return NULL;
+}
+
+static void a_storm_of_calls_ends_every_request_exactly_once(void **state)
+{
+	pthread_t threads[STORM_THREADS];
+	struct kymo_session *session = NULL;
+	uint64_t first, last, ended = 0;
+
+	(void)state;
+	first = submit(REQUEST(.duration_ms = 1, .path = in_folder("a.kymo")));
+	kymo_request_cancel(first, NULL);
+	wait_for_end(first);
+	unlink(in_folder("a.kymo"));
+	for (uintptr_t i = 0; i < STORM_THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, storm, (void *)i), 0);
+	usleep(1500000);
+	__atomic_store_n(&storm_is_over, 1, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < STORM_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	/* Whatever is still under way gives way; then the next number is the last. */
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	do {
+		usleep(2000);
+	} while (kymo_request_submit(
+			 REQUEST(.duration_ms = 60000, .path = in_folder("b.kymo")),
+			 &last, NULL) != KYMO_OK);
+	kymo_request_cancel(last, NULL);
+	assert_int_equal(last - first - 1, accepted);
+	for (uint64_t id = first + 1; id < last; id++) {
+		assert_int_equal(told_count[id], 1);
+		ended++;
+	}
+	assert_true(ended > 10);
+	for (uintptr_t i = 0; i < STORM_THREADS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "storm-%u.kymo", (unsigned)i);
+		unlink(in_folder(name));
+	}
+}
+
+static void a_forked_child_has_no_request_and_may_make_its_own(void **state)
+{
+	static char path[PATH_MAX];
+	uint64_t id;
+	int result;
+	pid_t child;
+
+	(void)state;
+#if defined(HAS_THREAD_SANITIZER)
+	skip_because("the thread sanitizer ends children that start threads");
+#endif
+	snprintf(path, sizeof(path), "%s", in_folder("child.kymo"));
+	id = submit(REQUEST(.duration_ms = 60000, .path = in_folder("parent.kymo")));
+	wait_for_state(id, KYMO_REQUEST_RECORDING);
+	child = fork();
+	if (child == 0) {
+		struct kymo_request_status status = {.struct_size = sizeof(status)};
+
+		if (kymo_request_poll(id, &status) != KYMO_ERROR_NOT_FOUND)
+			_exit(1);
+		if (kymo_request_submit(REQUEST(.duration_ms = 1, .path = path), &id,
+					NULL) != KYMO_OK)
+			_exit(2);
+		if (kymo_request_wait(id, 20000, &status) != KYMO_OK)
+			_exit(3);
+		_exit(status.state == KYMO_REQUEST_DONE ? 0 : 4);
+	}
+	assert_int_equal(waitpid(child, &result, 0), child);
+	assert_int_equal(result, 0);
+	assert_true(exists(path));
+	unlink(path);
+	assert_int_equal(state_of(id), KYMO_REQUEST_RECORDING);
+	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_by_time_records_that_time),
+		cmocka_unit_test(exactly_the_iterations_asked_for_are_recorded),
+		cmocka_unit_test(
+			a_request_that_cannot_be_met_is_refused_and_changes_nothing),
+		cmocka_unit_test(a_second_request_is_told_until_when_the_first_has_it),
+		cmocka_unit_test(what_is_cancelled_leaves_nothing_behind),
+		cmocka_unit_test(
+			a_session_of_the_program_takes_precedence_and_what_there_was_is_kept),
+		cmocka_unit_test(
+			a_trace_that_cannot_be_written_ends_as_failed_with_the_reason),
+		cmocka_unit_test(the_end_of_one_may_submit_the_next),
+		cmocka_unit_test(a_storm_of_calls_ends_every_request_exactly_once),
+		cmocka_unit_test(a_forked_child_has_no_request_and_may_make_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
