@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What beginning and ending a session costs, without sources. Each line is one JSON object
- * with medians of the rounds; the floor is mmap and touching of what prepare warms, 4 MiB.
+ * What beginning and ending a session costs, without sources. Each line is one JSON
+ * object with medians of the rounds; the floor is mmap and touching of what prepare
+ * warms, 4 MiB.
  *
  *     session_empty    prepare + start, from start to the first mark, stop, destroy
  *     session_full     the same with 10 million records in it, of 640 MiB
@@ -163,7 +164,8 @@ static void print_cycles(void)
 	for (unsigned int i = 0; i < cycles; i++)
 		run(1000);
 	after = resident_kib();
-	printf("{\"bench\": \"session_cycles\", \"sessions\": %u, \"rss_before_kib\": %ld, "
+	printf("{\"bench\": \"session_cycles\", \"sessions\": %u, \"rss_before_kib\": "
+	       "%ld, "
 	       "\"rss_growth_kib\": %ld}\n",
 	       cycles, before, after - before);
 }

@@ -4,6 +4,7 @@
 #define KYMO_KYMO_H
 
 #include <kymo/base.h>
+#include <kymo/client.h>
 #include <kymo/mark.h>
 #include <kymo/request.h>
 #include <kymo/session.h>

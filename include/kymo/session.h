@@ -50,7 +50,8 @@ struct kymo_session_options {
 	/* Absolute paths of source plug-ins, or names of installed ones; ends with NULL.
 	 */
 	const char *const *sources;
-	/* End of ABI 1.0 */
+	uint64_t client_flags; /* KYMO_CLIENT_*: what the framework is to collect */
+			       /* End of ABI 1.0 */
 };
 
 #ifndef __cplusplus

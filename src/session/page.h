@@ -55,6 +55,8 @@ struct ky_session_page {
 		*session; /* the program's own that is prepared or recording */
 	struct kymo_session *mirrored; /* whose capture the dictionary is copied into */
 
+	uint32_t client_lock;    /* its registration */
+	uint32_t client_is_busy; /* 1: with a snapshot of its memory */
 	uint32_t request_lock;   /* the request under way, and those that ended */
 	uint32_t request_change; /* futex of whoever waits for it to go on */
 	uint32_t request_runs;   /* 1: there is a thread for it */

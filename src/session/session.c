@@ -31,6 +31,7 @@
 #include "capture/lease.h"
 #include "plugin/loader.h"
 #include "record/dictionary.h"
+#include "session/client.h"
 #include "session/line.h"
 #include "session/page.h"
 #include "session/request.h"
@@ -150,26 +151,23 @@ static void rest(struct kymo_session *session)
 	session->state = KY_SESSION_PAUSED;
 }
 
-/* After the rest, when records are taken again. */
-static void end_rest(struct kymo_session *session)
-{
-	ky_mark_gap(session->paused_ticks, "paused by the program");
-	ky_sources_pause(0);
-}
-
 static void go_on(struct kymo_session *session)
 {
 	ky_gate_resume();
-	end_rest(session);
+	ky_mark_gap(session->paused_ticks, "paused by the program");
+	ky_sources_pause(0);
 	session->state = KY_SESSION_RECORDING;
 }
 
 /* One that is only prepared ends the same way, with nothing in it. */
 static void stop_recording(struct kymo_session *session)
 {
-	ky_gate_shut();
 	if (session->state == KY_SESSION_PAUSED)
-		end_rest(session);
+		go_on(session);
+	/* Before the end: what it has collected it hands in now. */
+	if (session->state == KY_SESSION_RECORDING)
+		ky_client_stop();
+	ky_gate_shut();
 	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
 	ky_capture_cut(&session->embedded->capture);
 	session->state = KY_SESSION_STOPPED;
@@ -222,6 +220,7 @@ int32_t kymo_session_create(struct kymo_session **out,
 	session->pid = getpid();
 	session->overflow = known.overflow;
 	session->buffer_size = known.buffer_size;
+	session->client_flags = known.client_flags;
 	if (known.sources)
 		status = copy_sources(known.sources, &session->sources, error);
 	if (status != KYMO_OK) {
@@ -350,6 +349,7 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 	session->state = KY_SESSION_PREPARED;
 	ky_session_page()->session = session;
 	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch);
+	ky_client_prepare(session->client_flags);
 	return KYMO_OK;
 }
 
@@ -418,6 +418,7 @@ static int32_t start(struct kymo_session *session, struct kymo_error *error)
 	ky_capture_host_anchor(&session->embedded->capture);
 	session->state = KY_SESSION_RECORDING;
 	ky_gate_resume();
+	ky_client_start();
 	return KYMO_OK;
 }
 

@@ -21,6 +21,7 @@ struct kymo_session {
 	uint32_t overflow; /* KY_OVERFLOW_* */
 	uint32_t reserved0;
 	uint64_t buffer_size;
+	uint64_t client_flags;
 	uint64_t paused_ticks; /* when, in host ticks */
 	char **sources;        /* as given in the options, or NULL */
 	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <kymo/client.h>
 #include <kymo/control.h>
 #include <kymo/error.h>
 #include <kymo/plugin.h>
@@ -83,7 +84,8 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_sink_options, 24),
 	GROWING(struct kymo_sink_ops, 56),
 	GROWING(struct kymo_sink_desc, 40),
-	GROWING(struct kymo_session_options, 24),
+	GROWING(struct kymo_session_options, 32),
+	GROWING(struct kymo_client_ops, 64),
 	GROWING(struct kymo_summary, 88),
 	GROWING(struct kymo_request_options, 96),
 	GROWING(struct kymo_request_status, 1584),
@@ -182,6 +184,11 @@ static const struct constant constants[] = {
 	CONSTANT(KYMO_EVENT_GAP, 4),
 	CONSTANT(KYMO_EVENT_ARROW, 5),
 	CONSTANT(KYMO_EVENT_TRACK, 6),
+	CONSTANT(KYMO_CLIENT_INPUT_SHAPES, 1),
+	CONSTANT(KYMO_CLIENT_MEMORY, 2),
+	CONSTANT(KYMO_CLIENT_STACK, 4),
+	CONSTANT(KYMO_CLIENT_FLOPS, 8),
+	CONSTANT(KYMO_CLIENT_MODULES, 16),
 	CONSTANT(KYMO_OVERFLOW_DROP, 1),
 	CONSTANT(KYMO_OVERFLOW_OVERWRITE, 2),
 	CONSTANT(KYMO_OVERFLOW_STREAM, 3),

@@ -2,6 +2,7 @@
 /* Members of what a sink or an application sees. */
 #include "mirror.h"
 
+#include <kymo/client.h>
 #include <kymo/control.h>
 #include <kymo/request.h>
 #include <kymo/session.h>
@@ -178,6 +179,16 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_session_options, overflow, 4, 4),
 	MEMBER(struct kymo_session_options, buffer_size, 8, 8),
 	MEMBER(struct kymo_session_options, sources, 16, 8),
+	MEMBER(struct kymo_session_options, client_flags, 24, 8),
+	MEMBER(struct kymo_client_ops, struct_size, 0, 4),
+	MEMBER(struct kymo_client_ops, reserved0, 4, 4),
+	MEMBER(struct kymo_client_ops, init, 8, 8),
+	MEMBER(struct kymo_client_ops, prepare, 16, 8),
+	MEMBER(struct kymo_client_ops, start, 24, 8),
+	MEMBER(struct kymo_client_ops, stop, 32, 8),
+	MEMBER(struct kymo_client_ops, start_memory, 40, 8),
+	MEMBER(struct kymo_client_ops, export_memory, 48, 8),
+	MEMBER(struct kymo_client_ops, stop_memory, 56, 8),
 	MEMBER(struct kymo_summary, struct_size, 0, 4),
 	MEMBER(struct kymo_summary, process_count, 4, 4),
 	MEMBER(struct kymo_summary, events, 8, 8),
