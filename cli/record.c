@@ -348,6 +348,12 @@ static void say_notice(void *context, const char *text)
 	fputc('\n', stderr);
 }
 
+static void say_warning(void *context, const char *text)
+{
+	(void)context;
+	ky_say_error(0, "not recorded: %s", text);
+}
+
 static int record(const struct arguments *arguments)
 {
 	struct kymo_recorder_result result = {
@@ -390,7 +396,8 @@ static void fill_standard_descriptors(void)
 int ky_cli_record(int argc, char **argv)
 {
 	struct arguments arguments = {
-		.options = {.struct_size = sizeof(arguments.options)},
+		.options = {.struct_size = sizeof(arguments.options),
+			    .warning = say_warning},
 	};
 	int is_help = 0;
 	int status = read_arguments(argc, argv, &arguments, &is_help);

@@ -47,29 +47,6 @@ static int32_t take_variable(struct ky_environment *environment, const char *nam
 	return KYMO_OK;
 }
 
-/* The value with each PLACE replaced by the path; the caller's, or NULL. */
-static char *expand(const char *value, const char *path)
-{
-	size_t size = strlen(value) + 1;
-	char *out, *to;
-
-	for (const char *at = value; (at = strstr(at, PLACE)); at++)
-		size += strlen(path);
-	to = out = malloc(size);
-	if (!out)
-		return NULL;
-	while (*value) {
-		if (strncmp(value, PLACE, sizeof(PLACE) - 1) == 0) {
-			to = stpcpy(to, path);
-			value += sizeof(PLACE) - 1;
-		} else {
-			*to++ = *value++;
-		}
-	}
-	*to = '\0';
-	return out;
-}
-
 static int list_has(const char *list, const char *separator, const char *value)
 {
 	size_t size = strlen(value), separator_size = strlen(separator);
@@ -166,6 +143,28 @@ int32_t ky_environment_set(struct ky_environment *environment, const char *name,
 	return take_variable(environment, name, variable, error);
 }
 
+char *ky_environment_expand(const char *value, const char *path)
+{
+	size_t size = strlen(value) + 1;
+	char *out, *to;
+
+	for (const char *at = value; (at = strstr(at, PLACE)); at++)
+		size += strlen(path);
+	to = out = malloc(size);
+	if (!out)
+		return NULL;
+	while (*value) {
+		if (strncmp(value, PLACE, sizeof(PLACE) - 1) == 0) {
+			to = stpcpy(to, path);
+			value += sizeof(PLACE) - 1;
+		} else {
+			*to++ = *value++;
+		}
+	}
+	*to = '\0';
+	return out;
+}
+
 int32_t ky_environment_inject(struct ky_environment *environment,
 			      const struct kymo_injection_desc *injection,
 			      const char *path, struct kymo_error *error)
@@ -179,7 +178,7 @@ int32_t ky_environment_inject(struct ky_environment *environment,
 	if (injection->how == KYMO_INJECT_KEEP &&
 	    ky_environment_get(environment, injection->variable))
 		return KYMO_OK;
-	value = expand(injection->value, path);
+	value = ky_environment_expand(injection->value, path);
 	if (!value)
 		return no_memory(error);
 	if (injection->how == KYMO_INJECT_SET || injection->how == KYMO_INJECT_KEEP)

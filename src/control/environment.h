@@ -24,6 +24,9 @@ const char *ky_environment_get(const struct ky_environment *environment,
 int32_t ky_environment_set(struct ky_environment *environment, const char *name,
 			   const char *value, struct kymo_error *error);
 
+/* The value with each "{plugin}" replaced by the path; the caller's, or NULL. */
+char *ky_environment_expand(const char *value, const char *path);
+
 /*
  * Does what an injection says, for the plug-in at `path`. A list that has the value
  * already stays as it is, so recording within a recording does no harm.

@@ -176,6 +176,8 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 	status = ky_reception_open(reception, error);
 	if (status)
 		return status;
+	front->selection.warning = options->warning;
+	front->selection.warning_context = options->warning_context;
 	status = ky_selection_make(&front->selection, options->sources, environ,
 				   reception->path, error);
 	return status ? status : check_required(front, error);

@@ -219,6 +219,14 @@ static int32_t add_source(struct visit *visit, const char *path,
 	return status;
 }
 
+static void tell_broken(struct ky_selection *selection, const char *why)
+{
+	if (selection->warning)
+		selection->warning(selection->warning_context, why);
+	else
+		ky_text_copy(selection->broken, sizeof(selection->broken), why);
+}
+
 static int32_t visit_plugin(void *context, const char *path,
 			    const struct kymo_plugin *plugin)
 {
@@ -226,8 +234,7 @@ static int32_t visit_plugin(void *context, const char *path,
 	int32_t status = KYMO_OK;
 
 	if (!plugin) {
-		ky_text_copy(visit->selection->broken, sizeof(visit->selection->broken),
-			     visit->error->message);
+		tell_broken(visit->selection, visit->error->message);
 		return KYMO_OK;
 	}
 	for (size_t i = 0; !status && plugin->sources && plugin->sources[i]; i++)
@@ -308,7 +315,6 @@ int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 	struct visit visit = {.selection = out, .error = error ? error : &own};
 	int32_t status;
 
-	memset(out, 0, sizeof(*out));
 	status = ky_environment_create(&out->environment, variables, error);
 	if (!status)
 		status = visit_all(&visit, sources);

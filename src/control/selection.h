@@ -17,6 +17,9 @@ struct ky_selection {
 	char names[sizeof(((struct ky_welcome *)0)->wanted)];
 	char wanted[sizeof(((struct ky_welcome *)0)->wanted)];
 	char broken[256]; /* an installed plug-in that cannot be used, and why, or "" */
+	/* The caller's, before ky_selection_make: told of each such one instead. */
+	void (*warning)(void *context, const char *text);
+	void *warning_context;
 };
 
 /*
@@ -24,7 +27,7 @@ struct ky_selection {
  * ends with NULL; NULL: all installed sources that are not explicit; KY_SOURCE_APP is
  * none and stands for itself) and copies
  * `variables` with their injections, KYMO_AGENT, and KYMO_SESSION as `socket_path`.
- * Nothing of a plug-in is run but its entry.
+ * Nothing of a plug-in is run but its entry. Zero the object, but for `warning`, before.
  */
 int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 			  char *const *variables, const char *socket_path,

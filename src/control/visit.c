@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "control/checkup.h"
 #include "plugin/loader.h"
 
 struct search {
@@ -26,11 +27,20 @@ static int has_source(const struct kymo_plugin *plugin, const char *name)
 	return 0;
 }
 
+/* Where loading it kills, it is not us that it kills. */
+static int32_t load(const char *path, const struct kymo_plugin **out,
+		    struct kymo_error *error)
+{
+	int32_t status = ky_checkup_load(path, error);
+
+	return status ? status : ky_plugin_load(path, out, error);
+}
+
 static int visit_file(void *context, const char *path)
 {
 	struct search *search = context;
-	const struct kymo_plugin *plugin;
-	int32_t status = ky_plugin_load(path, &plugin, search->error);
+	const struct kymo_plugin *plugin = NULL;
+	int32_t status = load(path, &plugin, search->error);
 
 	/* Other files may lie there, and one that is looked for by source is not broken.
 	 */
@@ -52,13 +62,13 @@ static int32_t visit_installed(struct search *search)
 
 static int32_t visit_named(struct search *search, const char *name)
 {
-	const struct kymo_plugin *plugin;
+	const struct kymo_plugin *plugin = NULL;
 	struct kymo_error not_there = {0};
 	char path[PATH_MAX];
 	int32_t status = ky_plugin_path("source", name, path, sizeof(path), &not_there);
 
 	if (!status) {
-		status = ky_plugin_load(path, &plugin, search->error);
+		status = load(path, &plugin, search->error);
 		return status ? status : search->visit(search->context, path, plugin);
 	}
 	/* A plug-in may hold sources of other names. */

@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,6 +32,14 @@
 
 #define SUFFIX        ".so"
 #define MAJOR_HIGHEST 9 /* looked for, to tell "too new" from "not a plug-in" */
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#error "which machine is this?"
+#endif
 
 struct loaded {
 	struct loaded *next;
@@ -71,17 +80,38 @@ static int32_t remember(const struct stat *file, const struct kymo_plugin *plugi
 	return KYMO_OK;
 }
 
-static int is_elf(const char *path)
+/*
+ * Of what is built for another machine dlopen() says that there is no such file, and of
+ * another word size no more than that. So the header is looked at first, as far as it is
+ * the same in all kinds of ELF; what else may be wrong with the file dlopen() knows.
+ */
+static int32_t check_header(const char *path, struct kymo_error *error)
 {
-	char magic[4] = "";
+	Elf64_Ehdr header = {.e_ident = ""};
 	size_t got = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return 1; /* dlopen will say what is wrong with it */
-	ky_pread_all(fd, magic, sizeof(magic), 0, &got);
+		return KYMO_OK; /* dlopen will say what is wrong with it */
+	ky_pread_all(fd, &header, offsetof(Elf64_Ehdr, e_entry), 0, &got);
 	close(fd);
-	return got == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+	if (got < SELFMAG || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "not a plug-in of Kymo: it is no shared object");
+	if (got < offsetof(Elf64_Ehdr, e_entry))
+		return ky_error_set(error, KYMO_ERROR_PLUGIN,
+				    "it is cut off after %zu bytes", got);
+	if (header.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == OWN_MACHINE)
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_PLUGIN,
+			    "it was built for another kind of machine: %s-bit, number %u, "
+			    "where this one is 64-bit, number %u: rebuild it here",
+			    header.e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32",
+			    header.e_ident[EI_DATA] == ELFDATA2LSB
+				    ? header.e_machine
+				    : __builtin_bswap16(header.e_machine),
+			    OWN_MACHINE);
 }
 
 /* A symbol of the object itself: dlsym also finds those of the libraries it needs. */
@@ -122,10 +152,10 @@ static int32_t open_object(const char *path, const struct kymo_plugin **out,
 {
 	kymo_plugin_entry_fn entry;
 	void *object, *symbol;
+	int32_t status = check_header(path, error);
 
-	if (!is_elf(path))
-		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-				    "not a plug-in of Kymo: it is no shared object");
+	if (status)
+		return status;
 	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!object)
 		return ky_error_set(error, KYMO_ERROR_PLUGIN, "%s", dlerror());

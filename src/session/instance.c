@@ -18,20 +18,6 @@ static void pause_shortly(void)
 	nanosleep(&step, NULL);
 }
 
-static uint32_t state_from_status(int32_t status)
-{
-	switch (status) {
-	case KYMO_ERROR_NOT_FOUND:
-		return KYMO_STATE_ABSENT;
-	case KYMO_ERROR_BUSY:
-		return KYMO_STATE_BUSY;
-	case KYMO_ERROR_PERMISSION:
-		return KYMO_STATE_DENIED;
-	default:
-		return KYMO_STATE_FAILED;
-	}
-}
-
 static int has_told(const struct ky_instance *instance)
 {
 	return (int)__atomic_load_n(&instance->host->has_told, __ATOMIC_RELAXED);
@@ -47,7 +33,7 @@ static void leave_out(struct ky_instance *instance, const char *step, int32_t st
 	if (has_told(instance))
 		return;
 	snprintf(reason, sizeof(reason), "%s failed: %s", step, kymo_status_text(status));
-	ky_host_set_state(instance->host, state_from_status(status),
+	ky_host_set_state(instance->host, ky_instance_state_of(status),
 			  error->message[0] ? error->message : reason, NULL);
 }
 
@@ -234,6 +220,20 @@ void ky_instance_drain(struct ky_instance *instance, const struct ky_drain *drai
 {
 	if (instance->state == KY_RUNNING && shut_out(instance, deadline_ns))
 		drain->drain(drain->source, deadline_ns);
+}
+
+uint32_t ky_instance_state_of(int32_t status)
+{
+	switch (status) {
+	case KYMO_ERROR_NOT_FOUND:
+		return KYMO_STATE_ABSENT;
+	case KYMO_ERROR_BUSY:
+		return KYMO_STATE_BUSY;
+	case KYMO_ERROR_PERMISSION:
+		return KYMO_STATE_DENIED;
+	default:
+		return KYMO_STATE_FAILED;
+	}
 }
 
 ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)

@@ -28,6 +28,9 @@ struct ky_instance {
 	uint32_t guests;       /* threads in push_correlation or pop_correlation */
 };
 
+/* KYMO_STATE_* of a source whose operation, or probe, has failed with this status. */
+uint32_t ky_instance_state_of(int32_t status);
+
 typedef void (*ky_step_fn)(struct ky_instance *instance);
 
 /*

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kymo doctor: what can be recorded on this machine, what cannot, why, and the remedy. */
+#include "commands.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kymo/doctor.h>
+
+#include "say.h"
+
+static const struct option long_options[] = {
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+	"usage: kymo doctor [SOURCE]... [--json]\n"
+	"\n"
+	"Asks every installed source whether it can record here, and says why not and\n"
+	"what to do, what a recorded program is given, and what the machine has. SOURCE\n"
+	"(a name, or the absolute path of a plug-in): asks these alone. Each is loaded\n"
+	"and asked in a process of its own, which has 5 seconds: one that crashes or\n"
+	"hangs is told, and harms nothing.\n"
+	"\n"
+	"      --json  print one JSON object\n"
+	"  -h, --help  show this\n"
+	"\n"
+	"The exit status is 0 if at least one source can record, else 1.\n";
+
+#define NAME_WIDTH  10
+#define STATE_WIDTH 8
+
+struct report {
+	int is_json;
+	uint32_t kind;  /* of what was told last, PLUGIN being among the sources; 0: none */
+	uint32_t count; /* told of that kind */
+	uint32_t sources, usable;
+};
+
+static int is_usable(const struct kymo_finding *finding)
+{
+	return finding->state == KYMO_STATE_READY || finding->state == KYMO_STATE_PARTLY;
+}
+
+static const char *state_word(const struct kymo_finding *finding)
+{
+	static const char *const words[] = {
+		[KYMO_STATE_ABSENT] = "absent", [KYMO_STATE_READY] = "usable",
+		[KYMO_STATE_PARTLY] = "partly", [KYMO_STATE_RECORDING] = "usable",
+		[KYMO_STATE_BUSY] = "busy",     [KYMO_STATE_DENIED] = "denied",
+		[KYMO_STATE_FAILED] = "failed",
+	};
+
+	return finding->state < sizeof(words) / sizeof(words[0]) ? words[finding->state]
+								 : "unknown";
+}
+
+/* ---- For people ---- */
+
+static void begin_section(struct report *report, uint32_t kind)
+{
+	static const char *const titles[] = {
+		[KYMO_FINDING_SOURCE] = "sources",
+		[KYMO_FINDING_SINK] = "sinks",
+		[KYMO_FINDING_MACHINE] = "machine",
+	};
+
+	if (kind == report->kind)
+		return;
+	printf("%s%s\n", report->kind ? "\n" : "", titles[kind]);
+	report->kind = kind;
+}
+
+/* "; " between what is there of a line. */
+static void add_part(const char *text, int *is_begun)
+{
+	if (!text[0])
+		return;
+	fputs(*is_begun ? "; " : "", stdout);
+	ky_say_text(stdout, text);
+	*is_begun = 1;
+}
+
+static void print_detail(const char *label, const char *text)
+{
+	if (!text[0])
+		return;
+	printf("  %-*s %-*s ", NAME_WIDTH, "", STATE_WIDTH, label);
+	ky_say_text(stdout, text);
+	fputc('\n', stdout);
+}
+
+static void print_finding(const struct kymo_finding *finding)
+{
+	int is_begun = 0;
+
+	fputs("  ", stdout);
+	ky_say_text(stdout, finding->name[0] ? finding->name : finding->path);
+	printf("%*s %-*s ",
+	       finding->name[0] && strlen(finding->name) < NAME_WIDTH
+		       ? NAME_WIDTH - (int)strlen(finding->name)
+		       : 0,
+	       "", STATE_WIDTH, state_word(finding));
+	add_part(finding->what, &is_begun);
+	add_part(finding->why, &is_begun);
+	if (finding->flags & KYMO_SOURCE_EXPLICIT)
+		add_part("recorded only when named by -t", &is_begun);
+	if (!is_begun)
+		ky_say_text(stdout, finding->description);
+	fputc('\n', stdout);
+	print_detail("remedy", finding->remedy);
+	for (size_t i = 0; finding->variables[i]; i++)
+		print_detail("sets", finding->variables[i]);
+	print_detail("said", finding->said);
+}
+
+static void print_end(const struct report *report)
+{
+	char all[KY_SAY_SIZE], usable[KY_SAY_SIZE];
+
+	fputs(report->kind ? "\n" : "", stdout);
+	if (report->sources == 0)
+		puts("no source is installed; marks of the program itself need none");
+	else
+		printf("%s of %s source%s can record here; marks of the program itself "
+		       "need none\n",
+		       ky_say_count(usable, report->usable),
+		       ky_say_count(all, report->sources),
+		       report->sources == 1 ? "" : "s");
+}
+
+/* ---- For programs ---- */
+
+static void begin_list(struct report *report, uint32_t kind)
+{
+	static const char *const titles[] = {
+		[KYMO_FINDING_SOURCE] = "sources",
+		[KYMO_FINDING_SINK] = "sinks",
+		[KYMO_FINDING_MACHINE] = "machine",
+	};
+
+	/* Kinds come in this order; those of which there is none are empty lists. */
+	while (report->kind != kind && report->kind < KYMO_FINDING_MACHINE) {
+		report->kind = report->kind == 0 ? KYMO_FINDING_SOURCE
+			       : report->kind == KYMO_FINDING_SOURCE
+				       ? KYMO_FINDING_SINK
+				       : KYMO_FINDING_MACHINE;
+		printf("%s\"%s\": [",
+		       report->kind == KYMO_FINDING_SOURCE ? "{" : "],\n ",
+		       titles[report->kind]);
+		report->count = 0;
+	}
+	fputs(report->count++ > 0 ? ",\n  " : "\n  ", stdout);
+}
+
+static void add_member(const char *key, const char *text)
+{
+	if (!text[0])
+		return;
+	printf(", \"%s\": ", key);
+	ky_say_json(stdout, text);
+}
+
+static void add_variables(const char *const *variables)
+{
+	if (!variables[0])
+		return;
+	fputs(", \"variables\": {", stdout);
+	for (size_t i = 0; variables[i]; i++) {
+		const size_t size = strcspn(variables[i], "=");
+		char *name = ky_must_copy(variables[i], size);
+
+		fputs(i > 0 ? ", " : "", stdout);
+		ky_say_json(stdout, name);
+		fputs(": ", stdout);
+		ky_say_json(stdout, variables[i] + size + 1);
+		free(name);
+	}
+	fputc('}', stdout);
+}
+
+static void print_object(const struct kymo_finding *finding)
+{
+	printf("{\"state\": \"%s\"", state_word(finding));
+	add_member("name", finding->name);
+	add_member("what", finding->what);
+	add_member("why", finding->why);
+	add_member("remedy", finding->remedy);
+	add_member("description", finding->description);
+	add_member("plugin", finding->plugin);
+	add_member("version", finding->version);
+	add_member("path", finding->path);
+	add_member("said", finding->said);
+	if (finding->kind == KYMO_FINDING_SOURCE)
+		printf(", \"explicit\": %s",
+		       finding->flags & KYMO_SOURCE_EXPLICIT ? "true" : "false");
+	add_variables(finding->variables);
+	fputc('}', stdout);
+}
+
+/* ---- The command ---- */
+
+static int32_t tell(void *context, const struct kymo_finding *finding)
+{
+	struct report *report = context;
+	const int is_source = finding->kind == KYMO_FINDING_SOURCE ||
+			      finding->kind == KYMO_FINDING_PLUGIN;
+	const uint32_t kind = is_source ? KYMO_FINDING_SOURCE : finding->kind;
+
+	report->sources += (uint32_t)is_source;
+	report->usable += (uint32_t)(is_source && is_usable(finding));
+	if (report->is_json) {
+		begin_list(report, kind);
+		print_object(finding);
+	} else {
+		begin_section(report, kind);
+		print_finding(finding);
+	}
+	fflush(stdout); /* the next one may take its time */
+	return KYMO_OK;
+}
+
+static int examine(const char *const *sources, int is_json)
+{
+	struct report report = {.is_json = is_json};
+	struct kymo_error error = {0};
+
+	if (kymo_doctor_run(sources, tell, &report, &error))
+		return ky_say_error(KY_EXIT_FAILED, "doctor: %s", error.message);
+	if (is_json)
+		puts(report.kind ? "]}" : "{\"sources\": []}");
+	else
+		print_end(&report);
+	if (!ky_say_end(stdout))
+		return KY_EXIT_FAILED;
+	return report.usable > 0 ? 0 : KY_EXIT_FAILED;
+}
+
+int ky_cli_doctor(int argc, char **argv)
+{
+	int is_json = 0, option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":jh", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(usage, stdout);
+			return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+		}
+		if (option != 'j')
+			return ky_say_usage(KY_EXIT_USAGE, option, argv, long_options);
+		is_json = 1;
+	}
+	return examine(optind < argc ? (const char *const *)argv + optind : NULL,
+		       is_json);
+}
