@@ -36,7 +36,8 @@ static const char usage[] =
 
 struct report {
 	int is_json;
-	uint32_t kind;  /* of what was told last, PLUGIN being among the sources; 0: none */
+	uint32_t
+		kind; /* of what was told last, PLUGIN being among the sources; 0: none */
 	uint32_t count; /* told of that kind */
 	uint32_t sources, usable;
 };
@@ -149,8 +150,7 @@ static void begin_list(struct report *report, uint32_t kind)
 			       : report->kind == KYMO_FINDING_SOURCE
 				       ? KYMO_FINDING_SINK
 				       : KYMO_FINDING_MACHINE;
-		printf("%s\"%s\": [",
-		       report->kind == KYMO_FINDING_SOURCE ? "{" : "],\n ",
+		printf("%s\"%s\": [", report->kind == KYMO_FINDING_SOURCE ? "{" : "],\n ",
 		       titles[report->kind]);
 		report->count = 0;
 	}
@@ -228,15 +228,16 @@ static int examine(const char *const *sources, int is_json)
 {
 	struct report report = {.is_json = is_json};
 	struct kymo_error error = {0};
+	const int32_t status = kymo_doctor_run(sources, tell, &report, &error);
 
-	if (kymo_doctor_run(sources, tell, &report, &error))
-		return ky_say_error(KY_EXIT_FAILED, "doctor: %s", error.message);
 	if (is_json)
 		puts(report.kind ? "]}" : "{\"sources\": []}");
-	else
+	else if (!status)
 		print_end(&report);
 	if (!ky_say_end(stdout))
 		return KY_EXIT_FAILED;
+	if (status)
+		return ky_say_error(KY_EXIT_FAILED, "doctor: %s", error.message);
 	return report.usable > 0 ? 0 : KY_EXIT_FAILED;
 }
 

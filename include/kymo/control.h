@@ -96,10 +96,10 @@ KYMO_API int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 /*
  * Visits plug-ins with sources until `visit` returns an error: those given by absolute
  * path, by name, or by the name of one of their sources; with `sources` NULL all that are
- * installed. Nothing of them is run but their entry, and that only after it has been tried
- * in a process that is thrown away (so this is for callers with a single thread). What
- * was given and cannot be used is an error; what is merely installed and cannot be used
- * is visited with `plugin` NULL, while `*error` says why.
+ * installed. Nothing of them is run but their entry, and that only after it has been
+ * tried in a process that is thrown away (so this is for callers with a single thread).
+ * What was given and cannot be used is an error; what is merely installed and cannot be
+ * used is visited with `plugin` NULL, while `*error` says why.
  */
 typedef int32_t (*kymo_plugin_visit_fn)(void *context, const char *path,
 					const struct kymo_plugin *plugin);

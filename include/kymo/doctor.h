@@ -23,7 +23,7 @@ struct kymo_finding {
 	uint32_t flags;   /* of a source: KYMO_SOURCE_* */
 	const char *name; /* of the source, sink or fact; of a PLUGIN: "" */
 	const char *what, *why, *remedy;
-	const char *path;            /* of the plug-in's file */
+	const char *path;             /* of the plug-in's file */
 	const char *plugin, *version; /* as the plug-in names itself */
 	const char *description;
 	const char *said; /* what it printed while it was asked */

@@ -83,8 +83,7 @@ static void add_variable(struct ky_checkup *checkup, size_t *used, const char *n
 			 const char *value)
 {
 	const size_t room = sizeof(checkup->variables) - *used;
-	const int size =
-		snprintf(checkup->variables + *used, room, "%s=%s", name, value);
+	const int size = snprintf(checkup->variables + *used, room, "%s=%s", name, value);
 
 	if ((size_t)size >= room) {
 		memset(checkup->variables + *used, 0, room);

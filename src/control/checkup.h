@@ -13,10 +13,10 @@
 #define KY_CHECKUP_SINK   1u
 
 /* How far it has come. */
-#define KY_CHECKUP_LOADING  0u
-#define KY_CHECKUP_LOADED   1u /* what the tables say is filled in */
-#define KY_CHECKUP_PROBING  2u
-#define KY_CHECKUP_PROBED   3u
+#define KY_CHECKUP_LOADING 0u
+#define KY_CHECKUP_LOADED  1u /* what the tables say is filled in */
+#define KY_CHECKUP_PROBING 2u
+#define KY_CHECKUP_PROBED  3u
 
 struct ky_checkup {
 	/* What is wanted. */

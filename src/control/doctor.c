@@ -189,7 +189,7 @@ static int32_t ask_named(struct round *round, const char *name)
 {
 	struct ky_checkup *checkup = &round->checkup;
 	struct kymo_error not_there = {0};
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 	int32_t status = ky_plugin_path("source", name, path, sizeof(path), &not_there);
 
 	checkup->kind = KY_CHECKUP_SOURCE;

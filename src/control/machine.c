@@ -86,8 +86,8 @@ static void find_folder(struct ky_fact *fact)
 	}
 	rmdir(path);
 	*strrchr(path, '/') = '\0';
-	snprintf(fact->what, sizeof(fact->what), "a private folder for the socket, in %.80s",
-		 path);
+	snprintf(fact->what, sizeof(fact->what),
+		 "a private folder for the socket, in %.80s", path);
 }
 
 static void find_pidfd(struct ky_fact *fact)
@@ -131,13 +131,15 @@ static void find_huge_pages(struct ky_fact *fact)
 {
 	char text[128];
 
+	snprintf(fact->what, sizeof(fact->what), "off");
 	if (ky_read_small(HUGE_PAGES, text, sizeof(text)) < 0 || strstr(text, "[never]"))
 		set_state(fact, KYMO_STATE_PARTLY,
-			  "off: a program's own session starts a little slower",
+			  "a program's own session starts a little slower",
 			  "echo madvise > " HUGE_PAGES);
 	else
 		snprintf(fact->what, sizeof(fact->what), "%s",
-			 strstr(text, "[always]") ? "always" : "where they are asked for");
+			 strstr(text, "[always]") ? "always"
+						  : "where they are asked for");
 }
 
 int ky_machine_fact(uint32_t number, struct ky_fact *out)
@@ -146,9 +148,9 @@ int ky_machine_fact(uint32_t number, struct ky_fact *out)
 		const char *name;
 		void (*find)(struct ky_fact *fact);
 	} facts[] = {
-		{"clock", find_clock},   {"memory", find_memory},
-		{"folder", find_folder}, {"processes", find_pidfd},
-		{"forks", find_forks},   {"barrier", find_barrier},
+		{"clock", find_clock},           {"memory", find_memory},
+		{"folder", find_folder},         {"processes", find_pidfd},
+		{"forks", find_forks},           {"barrier", find_barrier},
 		{"huge pages", find_huge_pages},
 	};
 

@@ -68,7 +68,7 @@ static void become_patient(int said_fd)
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
 	setrlimit(RLIMIT_CORE, &no_core);
 	null_fd = open("/dev/null", O_RDONLY);
 	dup2(null_fd, STDIN_FILENO);
@@ -196,8 +196,9 @@ static _Noreturn void be_warden(struct warden *warden)
 	int ends[2] = {-1, -1}, patient_fd;
 	sigset_t all;
 
+	prctl(PR_SET_NAME, "kymo-trial"); /* its patient's name too */
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		_exit(1);

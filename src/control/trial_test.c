@@ -97,7 +97,7 @@ static void hang(void *context)
 
 	(void)context;
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	for (;;)
 		pause();
 }

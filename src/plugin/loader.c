@@ -104,14 +104,15 @@ static int32_t check_header(const char *path, struct kymo_error *error)
 	if (header.e_ident[EI_CLASS] == ELFCLASS64 &&
 	    header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == OWN_MACHINE)
 		return KYMO_OK;
-	return ky_error_set(error, KYMO_ERROR_PLUGIN,
-			    "it was built for another kind of machine: %s-bit, number %u, "
-			    "where this one is 64-bit, number %u: rebuild it here",
-			    header.e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32",
-			    header.e_ident[EI_DATA] == ELFDATA2LSB
-				    ? header.e_machine
-				    : __builtin_bswap16(header.e_machine),
-			    OWN_MACHINE);
+	return ky_error_set(
+		error, KYMO_ERROR_PLUGIN,
+		"it was built for another kind of machine: %s-bit, number %u, "
+		"where this one is 64-bit, number %u: rebuild it here",
+		header.e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32",
+		header.e_ident[EI_DATA] == ELFDATA2LSB
+			? header.e_machine
+			: __builtin_bswap16(header.e_machine),
+		OWN_MACHINE);
 }
 
 /* A symbol of the object itself: dlsym also finds those of the libraries it needs. */

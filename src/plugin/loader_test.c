@@ -3,11 +3,13 @@
  */
 #include "plugin/loader.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,6 +78,27 @@ static void a_damaged_object_is_a_bad_plugin(void **state)
 		       "cut.so");
 }
 
+static void what_was_built_for_another_machine_is_refused_with_both_numbers(void **state)
+{
+	Elf64_Ehdr header = {
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = EM_S390,
+	};
+
+	(void)state;
+	assert_refused(write_file("other.so", &header, sizeof(header)), KYMO_ERROR_PLUGIN,
+		       "64-bit, number 22, where this one is 64-bit, number ");
+	header.e_ident[EI_CLASS] = ELFCLASS32;
+	header.e_machine = EM_386;
+	assert_refused(write_file("other.so", &header, sizeof(header)), KYMO_ERROR_PLUGIN,
+		       "32-bit, number 3, where");
+	header.e_ident[EI_DATA] = ELFDATA2MSB;
+	header.e_machine = EM_PPC << 8;
+	assert_refused(write_file("other.so", &header, sizeof(header)), KYMO_ERROR_PLUGIN,
+		       "32-bit, number 20, where");
+}
+
 static void a_foreign_library_is_no_plugin(void **state)
 {
 	char library[PATH_MAX];
@@ -133,6 +156,65 @@ static void nobody_else_may_write_what_privilege_runs(void **state)
 	assert_int_equal(ky_trust_check("/nowhere/x", 0, &error), KYMO_ERROR_NOT_FOUND);
 }
 
+/* What a set-uid copy of this program says of the plug-in, in a process of `user`. */
+static void load_as_set_uid(const char *plugin, uid_t user, char *said, size_t size)
+{
+	char program[256], command[2048];
+	FILE *output;
+	size_t got;
+
+	snprintf(program, sizeof(program), "%s/root", folder);
+	snprintf(command, sizeof(command),
+		 "cp /proc/%d/exe %s && chmod 4755 %s && exec setpriv --reuid %u %s "
+		 "--load %.512s 2>&1",
+		 (int)getpid(), program, program, (unsigned int)user, program, plugin);
+	output = popen(command, "r");
+	assert_non_null(output);
+	got = fread(said, 1, size - 1, output);
+	said[got] = '\0';
+	pclose(output);
+}
+
+static void a_set_uid_process_loads_only_what_nobody_else_can_write(void **state)
+{
+	const uid_t nobody = 65534;
+	char said[1024];
+	const char *file;
+
+	(void)state;
+	if (getuid() != 0)
+		skip();
+	assert_int_equal(chmod(folder, 0755), 0);
+	load_as_set_uid("/nowhere/x.so", nobody, said, sizeof(said));
+	if (!strstr(said, "privileged 1"))
+		skip(); /* this folder's file system knows no set-uid */
+	file = write_file("own.so", "text", 4);
+	load_as_set_uid(file, nobody, said, sizeof(said));
+	if (!strstr(said, "it is no shared object"))
+		fail_msg("root's own file: %s", said);
+	assert_int_equal(chown(file, nobody, nobody), 0);
+	load_as_set_uid(file, nobody, said, sizeof(said));
+	if (!strstr(said, "others than root can write") || !strstr(said, "own.so"))
+		fail_msg("a file of somebody: %s", said);
+	assert_int_equal(chown(file, 0, 0), 0);
+	assert_int_equal(chmod(folder, 0777), 0);
+	load_as_set_uid(file, nobody, said, sizeof(said));
+	if (!strstr(said, "others than root can write") || strstr(said, "own.so, so"))
+		fail_msg("a folder of everybody: %s", said);
+	assert_int_equal(chmod(folder, 0700), 0);
+}
+
+/* The set-uid copy of this program. */
+static int load_one(const char *file)
+{
+	const struct kymo_plugin *plugin;
+	struct kymo_error error = {0};
+
+	ky_plugin_load(file, &plugin, &error);
+	printf("privileged %lu: %s\n", getauxval(AT_SECURE), error.message);
+	return 0;
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -141,7 +223,8 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-	static const char *const names[] = {"text.so", "empty.so", "cut.so", "own.so"};
+	static const char *const names[] = {"text.so", "empty.so", "cut.so",
+					    "own.so",  "other.so", "root"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -151,17 +234,22 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_absolute_paths_are_loaded),
 		cmocka_unit_test(a_missing_file_is_not_found),
 		cmocka_unit_test(what_is_no_shared_object_is_no_plugin),
 		cmocka_unit_test(a_damaged_object_is_a_bad_plugin),
+		cmocka_unit_test(
+			what_was_built_for_another_machine_is_refused_with_both_numbers),
 		cmocka_unit_test(a_foreign_library_is_no_plugin),
 		cmocka_unit_test(names_are_looked_for_in_the_folder_only),
 		cmocka_unit_test(nobody_else_may_write_what_privilege_runs),
+		cmocka_unit_test(a_set_uid_process_loads_only_what_nobody_else_can_write),
 	};
 
+	if (argc == 3 && strcmp(argv[1], "--load") == 0)
+		return load_one(argv[2]);
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -7,6 +7,7 @@
 
 #include <kymo/client.h>
 #include <kymo/control.h>
+#include <kymo/doctor.h>
 #include <kymo/error.h>
 #include <kymo/plugin.h>
 #include <kymo/record.h>
@@ -89,8 +90,9 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_summary, 88),
 	GROWING(struct kymo_request_options, 96),
 	GROWING(struct kymo_request_status, 1584),
-	GROWING(struct kymo_recorder_options, 96),
+	GROWING(struct kymo_recorder_options, 112),
 	GROWING(struct kymo_recorder_result, 9760),
+	GROWING(struct kymo_finding, 96),
 };
 
 static const struct constant constants[] = {
@@ -201,6 +203,10 @@ static const struct constant constants[] = {
 	CONSTANT(KYMO_REQUEST_CANCELLED, 7),
 	CONSTANT(KYMO_WAIT_ALL, 0),
 	CONSTANT(KYMO_WAIT_PRIMARY, 1),
+	CONSTANT(KYMO_FINDING_SOURCE, 1),
+	CONSTANT(KYMO_FINDING_PLUGIN, 2),
+	CONSTANT(KYMO_FINDING_SINK, 3),
+	CONSTANT(KYMO_FINDING_MACHINE, 4),
 };
 
 static const struct mirror_member *const halves[] = {mirror_plugin, mirror_trace};

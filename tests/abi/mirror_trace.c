@@ -5,6 +5,7 @@
 #include <kymo/client.h>
 #include <kymo/control.h>
 #include <kymo/request.h>
+#include <kymo/doctor.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
 
@@ -239,6 +240,8 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_options, overflow, 80, 4),
 	MEMBER(struct kymo_recorder_options, reserved0, 84, 4),
 	MEMBER(struct kymo_recorder_options, file_limit, 88, 8),
+	MEMBER(struct kymo_recorder_options, warning, 96, 8),
+	MEMBER(struct kymo_recorder_options, warning_context, 104, 8),
 	MEMBER(struct kymo_recorder_result, struct_size, 0, 4),
 	MEMBER(struct kymo_recorder_result, exit_status, 4, 4),
 	MEMBER(struct kymo_recorder_result, output, 8, 4096),
@@ -250,5 +253,19 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_result, stopped, 9624, 128),
 	MEMBER(struct kymo_recorder_result, refused_count, 9752, 4),
 	MEMBER(struct kymo_recorder_result, was_started, 9756, 4),
+	MEMBER(struct kymo_finding, struct_size, 0, 4),
+	MEMBER(struct kymo_finding, kind, 4, 4),
+	MEMBER(struct kymo_finding, state, 8, 4),
+	MEMBER(struct kymo_finding, flags, 12, 4),
+	MEMBER(struct kymo_finding, name, 16, 8),
+	MEMBER(struct kymo_finding, what, 24, 8),
+	MEMBER(struct kymo_finding, why, 32, 8),
+	MEMBER(struct kymo_finding, remedy, 40, 8),
+	MEMBER(struct kymo_finding, path, 48, 8),
+	MEMBER(struct kymo_finding, plugin, 56, 8),
+	MEMBER(struct kymo_finding, version, 64, 8),
+	MEMBER(struct kymo_finding, description, 72, 8),
+	MEMBER(struct kymo_finding, said, 80, 8),
+	MEMBER(struct kymo_finding, variables, 88, 8),
 	{NULL, NULL, 0, 0, 0, 0},
 };

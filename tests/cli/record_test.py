@@ -600,7 +600,8 @@ def a_killed_front_leaves_the_keeper_to_finish(place):
 
 def a_program_that_is_killed_before_it_starts_has_ended(place):
     for _ in range(50):
-        process = place.start("-f", ["mark", "1"])
+        # "app": no plug-in is tried before, which would be a child too.
+        process = place.start("-f", "-t", "app", ["mark", "1"])
         until(lambda: children(process.pid), "the program")
         process.send_signal(signal.SIGSTOP)
         time.sleep(0.01)

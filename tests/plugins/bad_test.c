@@ -21,7 +21,13 @@ static const struct {
 	{"no_stop", KYMO_ERROR_PLUGIN,
 	 "source 1: \"bad\": the operation \"stop\" is missing"},
 	{"bad_name", KYMO_ERROR_PLUGIN, "source 1: the name \"bad name\""},
-	{"missing_symbol", KYMO_ERROR_PLUGIN, "bad_symbol_of_nobody"},
+	{"missing_symbol", KYMO_ERROR_PLUGIN, "undefined symbol: bad_symbol_of_nobody"},
+	{"short_plugin", KYMO_ERROR_PLUGIN,
+	 "struct_size is 16, but kymo_plugin has at least 48 bytes"},
+	{"short_source", KYMO_ERROR_PLUGIN,
+	 "source 1: struct_size is 24, but kymo_source_desc has at least 80 bytes"},
+	{"short_type", KYMO_ERROR_PLUGIN,
+	 "type 1: struct_size is 8, but kymo_type_desc has at least 40 bytes"},
 };
 
 static const char *path_of(const char *file)
