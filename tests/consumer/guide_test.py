@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kymo as it is installed, used by somebody who has nothing else: docs/plugin-guide.md is worked
+through with what `meson install` installs, each block of code written to the file that it names,
+each command run in a folder of its own, each output held against what the guide shows. Prints TAP.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+SOURCE = os.environ["KYMO_SOURCE"]
+BUILD = os.environ["KYMO_BUILD"]
+GUIDE = os.path.join(SOURCE, "docs", "plugin-guide.md")
+EXAMPLE = os.path.join(SOURCE, "examples", "03-source-plugin", "source.c")
+FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
+NUMBER = re.compile(r"\d[\d,.]*")
+LIMIT_S = 120
+
+
+def blocks():
+    with open(GUIDE, encoding="utf-8") as f:
+        return [(m[1], m[2], m[3]) for m in FENCE.finditer(f.read())]
+
+
+def run(command, **more):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=LIMIT_S, stdin=subprocess.DEVNULL, check=False, **more)
+
+
+class Installed:
+    """The stage that this build was installed into, and an environment that finds it."""
+
+    def __init__(self, folder):
+        self.stage = os.path.join(folder, "stage")
+        meson = os.environ.get("MESON") or shutil.which("meson") or "meson"
+        done = run([meson, "install", "-C", BUILD, "--no-rebuild", "--destdir", self.stage])
+        assert done.returncode == 0, done.stdout
+        files = [os.path.join(d, n) for d, _, names in os.walk(self.stage) for n in names]
+        self.files = {os.path.relpath(f, self.stage) for f in files}
+        self.kymo = next(f for f in files if f.endswith("bin/kymo"))
+        pkg_config = next(f for f in files if f.endswith("pkgconfig/kymo.pc"))
+        self.environment = dict(
+            os.environ, KYMO=SOURCE, PKG_CONFIG_SYSROOT_DIR=self.stage,
+            PKG_CONFIG_PATH=os.path.dirname(pkg_config),
+            PATH=os.path.dirname(self.kymo) + os.pathsep + os.environ["PATH"])
+        for name in ("MAKEFLAGS", "CFLAGS", "LD_LIBRARY_PATH"):
+            self.environment.pop(name, None)
+
+    def shell(self, folder, command):
+        return run(["bash", "-c", "set -o pipefail; " + command], cwd=folder, env=self.environment)
+
+
+def commands(text):
+    """(command, lines that it prints) of a console block."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def matches(line, expected):
+    """Equal but for numbers, for what "..." stands for, and for units of time."""
+    parts = [re.escape(NUMBER.sub("0", part)) for part in expected.split("...")]
+    pattern = ".*".join(parts).replace("0\\ ms", r"0\ [mun]?s")
+    return re.fullmatch(pattern, NUMBER.sub("0", line)) is not None
+
+
+def check_output(command, output, expected):
+    lines = [line for line in output.splitlines() if line]
+    wanted = [line for line in expected if line]
+    assert not wanted or len(lines) == len(wanted), f"{command}:\n{output}"
+    # Of two processes' output the order is not certain, so each line is looked for.
+    for line in wanted:
+        assert any(matches(l, line) for l in lines), f"{command}: no {line!r} in\n{output}"
+
+
+def the_guide_has_the_whole_example_in_its_order(_installed, _folder):
+    with open(EXAMPLE, encoding="utf-8") as f:
+        example = f.read()
+    told = [text for language, name, text in blocks() if language == "c" and name == "source.c"]
+    assert len(told) > 5
+    assert "\n".join(told) == example, "docs/plugin-guide.md and the example differ"
+
+
+def every_block_and_command_of_the_guide_works(installed, folder):
+    names = set()
+    for language, name, text in blocks():
+        if language == "console":
+            for command, expected in commands(text):
+                done = installed.shell(folder, command)
+                assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}"
+                assert "warning" not in done.stdout, done.stdout
+                check_output(command, done.stdout, expected)
+            continue
+        assert language == "c" and name, f"a block without the name of a file: {text[:60]}"
+        with open(os.path.join(folder, name), "a", encoding="utf-8") as f:
+            f.write(("\n" if name in names else "") + text)
+        names.add(name)
+    assert names == {"first.c", "source.c"}, names
+    check_trace(installed, folder)
+
+
+def check_trace(installed, folder):
+    """What the guide promises of the trace: own types, clock, counters, links."""
+    sys.path.insert(0, os.path.join(SOURCE, "tests", "e2e"))
+    from trace import Trace
+    trace = Trace(os.path.join(folder, "npu.json"))
+    assert len(trace.kernels) == 20 and trace.lost() == 0
+    cats = {}
+    for event in trace.events:
+        cats.setdefault(event["cat"], []).append(event)
+    assert {"kernel", "npu.dma", "npu.sync", "npu.queue_wait", "npu.power", "runtime"} <= set(cats)
+    assert len(cats["npu.dma"]) == 20 and all(e["args"]["bytes"] == 1 << 20 for e in cats["npu.dma"])
+    launches = {e["args"]["correlation"]: e for e in cats["runtime"]}
+    for kernel in trace.kernels:
+        assert launches[kernel["args"]["correlation"]]["ts"] <= kernel["ts"], kernel
+        assert 299 <= kernel["dur"] <= 301, kernel
+    names = [start["name"] for start, _ in trace.arrows]
+    assert names.count("ac2g") == 40 and names.count("after") == 20, names
+    counters = [e for e in cats["npu.power"] if e["ph"] == "C"]
+    assert counters and all(set(e["args"]) == {"power", "temperature"} for e in counters), counters
+    own = {t["name"] for t in trace.data["kymo"]["activity types"] if t["source"] == "npu"}
+    assert own == {"job", "dma", "sync", "queue_wait", "power"}, own
+    shown = installed.shell(folder, "kymo info npu.json").stdout
+    assert "npu.queue_wait" in shown and "NPU One" in shown, shown
+
+
+def what_is_installed_is_all_there(installed, _folder):
+    with open(os.path.join(SOURCE, "include", "kymo", "meson.build"), encoding="utf-8") as f:
+        listed = set(re.findall(r"'([a-z_]+)'", f.read()))
+    headers = {os.path.basename(f)[:-2] for f in installed.files if "/include/kymo/" in f}
+    there = {n[:-2] for n in os.listdir(os.path.join(SOURCE, "include", "kymo")) if n[-2:] == ".h"}
+    assert headers == there <= listed, headers ^ there
+    for ending in ("kymo/plugins/source/fake.so", "kymo/plugins/sink/chrome.so", "/libkymo.so"):
+        assert any(f.endswith(ending) for f in installed.files), installed.files
+    pages = {os.path.basename(f).split(".")[0] for f in installed.files if "/man/man1/" in f}
+    commands_there = re.findall(r"^  (\w+)  ", run([installed.kymo, "help"]).stdout, re.M)
+    for command in set(commands_there) - {"help", "version", "kymo"}:
+        assert f"kymo-{command}" in pages, f"no page of kymo {command} among {sorted(pages)}"
+    assert any(f.endswith("bash-completion/completions/kymo") for f in installed.files)
+
+
+def the_smallest_program_is_built_through_pkg_config(installed, folder):
+    done = installed.shell(folder, "gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -o consumer "
+                           "$KYMO/tests/consumer/main.c $(pkg-config --cflags --libs kymo) && "
+                           "LD_LIBRARY_PATH=$(dirname $PKG_CONFIG_PATH) ./consumer")
+    assert done.returncode == 0, done.stdout
+    done = installed.shell(folder, "test -d $(pkg-config --variable=plugindir kymo)/source && "
+                           "kymo record -f -t app -o t.json -- true")
+    assert done.returncode == 0, done.stdout
+
+
+def main():
+    cases = [what_is_installed_is_all_there, the_smallest_program_is_built_through_pkg_config,
+             the_guide_has_the_whole_example_in_its_order,
+             every_block_and_command_of_the_guide_works]
+    failed = 0
+    print(f"1..{len(cases)}")
+    with tempfile.TemporaryDirectory(prefix="kt-") as place:
+        installed = Installed(place)
+        for number, case in enumerate(cases, 1):
+            folder = os.path.join(place, str(number))
+            os.mkdir(folder)
+            try:
+                case(installed, folder)
+                print(f"ok {number} - {case.__name__}", flush=True)
+            except Exception:
+                failed += 1
+                print(f"not ok {number} - {case.__name__}", flush=True)
+                traceback.print_exc()
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
