@@ -34,11 +34,21 @@ static const char usage[] =
 #define NAME_WIDTH  10
 #define STATE_WIDTH 8
 
+/* In the order in which they are told; a file that cannot be used is among the sources.
+ */
+static const struct {
+	uint32_t kind;
+	const char *title;
+} sections[] = {
+	{KYMO_FINDING_SOURCE, "sources"},
+	{KYMO_FINDING_SINK, "sinks"},
+	{KYMO_FINDING_MACHINE, "machine"},
+};
+
 struct report {
 	int is_json;
-	uint32_t
-		kind; /* of what was told last, PLUGIN being among the sources; 0: none */
-	uint32_t count; /* told of that kind */
+	size_t begun;   /* sections */
+	uint32_t count; /* findings in the last of them */
 	uint32_t sources, usable;
 };
 
@@ -62,20 +72,6 @@ static const char *state_word(const struct kymo_finding *finding)
 
 /* ---- For people ---- */
 
-static void begin_section(struct report *report, uint32_t kind)
-{
-	static const char *const titles[] = {
-		[KYMO_FINDING_SOURCE] = "sources",
-		[KYMO_FINDING_SINK] = "sinks",
-		[KYMO_FINDING_MACHINE] = "machine",
-	};
-
-	if (kind == report->kind)
-		return;
-	printf("%s%s\n", report->kind ? "\n" : "", titles[kind]);
-	report->kind = kind;
-}
-
 /* "; " between what is there of a line. */
 static void add_part(const char *text, int *is_begun)
 {
@@ -95,17 +91,37 @@ static void print_detail(const char *label, const char *text)
 	fputc('\n', stdout);
 }
 
+/* Of a file that cannot be used: what it would be called. */
+static char *name_of(const struct kymo_finding *finding)
+{
+	const char *slash = strrchr(finding->path, '/');
+	const char *file = slash ? slash + 1 : finding->path;
+	const char *dot = strrchr(file, '.');
+
+	if (finding->name[0])
+		return ky_must_copy(finding->name, strlen(finding->name));
+	return ky_must_copy(file, dot ? (size_t)(dot - file) : strlen(file));
+}
+
+/* Sources and plug-ins can record, what is else can merely be. */
+static const char *shown_state(const struct kymo_finding *finding)
+{
+	if (finding->state == KYMO_STATE_READY && finding->kind != KYMO_FINDING_SOURCE)
+		return "ok";
+	return state_word(finding);
+}
+
 static void print_finding(const struct kymo_finding *finding)
 {
+	char *name = name_of(finding);
+	const int size = (int)strlen(name);
 	int is_begun = 0;
 
 	fputs("  ", stdout);
-	ky_say_text(stdout, finding->name[0] ? finding->name : finding->path);
-	printf("%*s %-*s ",
-	       finding->name[0] && strlen(finding->name) < NAME_WIDTH
-		       ? NAME_WIDTH - (int)strlen(finding->name)
-		       : 0,
-	       "", STATE_WIDTH, state_word(finding));
+	ky_say_text(stdout, name);
+	printf("%*s %-*s ", size < NAME_WIDTH ? NAME_WIDTH - size : 0, "", STATE_WIDTH,
+	       shown_state(finding));
+	free(name);
 	add_part(finding->what, &is_begun);
 	add_part(finding->why, &is_begun);
 	if (finding->flags & KYMO_SOURCE_EXPLICIT)
@@ -123,39 +139,18 @@ static void print_end(const struct report *report)
 {
 	char all[KY_SAY_SIZE], usable[KY_SAY_SIZE];
 
-	fputs(report->kind ? "\n" : "", stdout);
+	fputs(report->begun ? "\n" : "", stdout);
 	if (report->sources == 0)
-		puts("no source is installed; marks of the program itself need none");
+		puts("no source is installed; a program's own marks need none");
 	else
-		printf("%s of %s source%s can record here; marks of the program itself "
-		       "need none\n",
+		printf("%s of %s source%s can record here; a program's own marks need "
+		       "none\n",
 		       ky_say_count(usable, report->usable),
 		       ky_say_count(all, report->sources),
 		       report->sources == 1 ? "" : "s");
 }
 
 /* ---- For programs ---- */
-
-static void begin_list(struct report *report, uint32_t kind)
-{
-	static const char *const titles[] = {
-		[KYMO_FINDING_SOURCE] = "sources",
-		[KYMO_FINDING_SINK] = "sinks",
-		[KYMO_FINDING_MACHINE] = "machine",
-	};
-
-	/* Kinds come in this order; those of which there is none are empty lists. */
-	while (report->kind != kind && report->kind < KYMO_FINDING_MACHINE) {
-		report->kind = report->kind == 0 ? KYMO_FINDING_SOURCE
-			       : report->kind == KYMO_FINDING_SOURCE
-				       ? KYMO_FINDING_SINK
-				       : KYMO_FINDING_MACHINE;
-		printf("%s\"%s\": [", report->kind == KYMO_FINDING_SOURCE ? "{" : "],\n ",
-		       titles[report->kind]);
-		report->count = 0;
-	}
-	fputs(report->count++ > 0 ? ",\n  " : "\n  ", stdout);
-}
 
 static void add_member(const char *key, const char *text)
 {
@@ -204,20 +199,34 @@ static void print_object(const struct kymo_finding *finding)
 
 /* ---- The command ---- */
 
+/* Goes on to the section of that kind; as JSON those passed over are empty lists. */
+static void begin_section(struct report *report, uint32_t kind)
+{
+	while (report->begun == 0 || sections[report->begun - 1].kind != kind) {
+		const char *title = sections[report->begun].title;
+		const int is_wanted = sections[report->begun++].kind == kind;
+
+		if (report->is_json)
+			printf("%s\"%s\": [", report->begun == 1 ? "{" : "],\n ", title);
+		else if (is_wanted)
+			printf("%s%s\n", report->begun == 1 ? "" : "\n", title);
+		report->count = 0;
+	}
+}
+
 static int32_t tell(void *context, const struct kymo_finding *finding)
 {
 	struct report *report = context;
 	const int is_source = finding->kind == KYMO_FINDING_SOURCE ||
 			      finding->kind == KYMO_FINDING_PLUGIN;
-	const uint32_t kind = is_source ? KYMO_FINDING_SOURCE : finding->kind;
 
+	begin_section(report, is_source ? KYMO_FINDING_SOURCE : finding->kind);
 	report->sources += (uint32_t)is_source;
 	report->usable += (uint32_t)(is_source && is_usable(finding));
 	if (report->is_json) {
-		begin_list(report, kind);
+		fputs(report->count++ > 0 ? ",\n  " : "\n  ", stdout);
 		print_object(finding);
 	} else {
-		begin_section(report, kind);
 		print_finding(finding);
 	}
 	fflush(stdout); /* the next one may take its time */
@@ -231,7 +240,7 @@ static int examine(const char *const *sources, int is_json)
 	const int32_t status = kymo_doctor_run(sources, tell, &report, &error);
 
 	if (is_json)
-		puts(report.kind ? "]}" : "{\"sources\": []}");
+		puts(report.begun ? "]}" : "{\"sources\": []}");
 	else if (!status)
 		print_end(&report);
 	if (!ky_say_end(stdout))
