@@ -220,6 +220,8 @@ static int32_t tell(void *context, const struct kymo_finding *finding)
 	const int is_source = finding->kind == KYMO_FINDING_SOURCE ||
 			      finding->kind == KYMO_FINDING_PLUGIN;
 
+	if (finding->kind > KYMO_FINDING_MACHINE)
+		return KYMO_OK; /* of a newer library */
 	begin_section(report, is_source ? KYMO_FINDING_SOURCE : finding->kind);
 	report->sources += (uint32_t)is_source;
 	report->usable += (uint32_t)(is_source && is_usable(finding));
