@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The smallest user of an installed Kymo; .ci/run builds it through pkg-config. */
+/* The smallest user of an installed Kymo; guide_test.py builds it through pkg-config. */
 #include <stdio.h>
 #include <string.h>
 
