@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -21,7 +22,7 @@
 #define LIMIT_NS  5000000000u
 #define COUNT_MAX 1024 /* as the checker has it */
 
-#define copy(out, text) ky_text_copy(out, sizeof(out), (text) ? (text) : "")
+#define copy(out, text) ky_text_copy(out, sizeof(out), text)
 
 /* ---- In the process that is thrown away ---- */
 
@@ -38,15 +39,23 @@ static size_t count_of(const struct kymo_plugin *plugin, uint32_t kind)
 	return count;
 }
 
-/*
- * Of an injected value that is the path of another file than the plug-in: the vendor's
- * runtime will load that one, so it must be one that can be loaded.
- */
+/* "/x/y.so", "/x/y.so.1": the path of an object, not of a folder or of settings. */
+static int is_object_path(const char *value)
+{
+	const char *file = strrchr(value, '/');
+	struct stat info;
+
+	return value[0] == '/' && strstr(file, ".so") && stat(value, &info) == 0 &&
+	       S_ISREG(info.st_mode);
+}
+
+/* What the vendor's runtime will load must be something that can be loaded. */
 static int32_t check_injected(const char *value, struct kymo_error *error)
 {
-	if (value[0] != '/' || access(value, F_OK) != 0)
-		return KYMO_OK; /* a list, a folder's name, a switch: not ours to judge */
-	if (dlopen(value, RTLD_NOW | RTLD_LOCAL))
+	if (!is_object_path(value))
+		return KYMO_OK; /* not ours to judge */
+	/* It stays: the process is thrown away. cppcheck-suppress leakReturnValNotUsed */
+	if (dlopen(value, RTLD_NOW | RTLD_LOCAL) != NULL)
 		return KYMO_OK;
 	return ky_error_set(error, KYMO_ERROR_PLUGIN, "it cannot be loaded: %s",
 			    dlerror());
@@ -139,7 +148,7 @@ static void look_at_source(struct ky_checkup *checkup,
 			   const struct kymo_source_desc *source)
 {
 	copy(checkup->name, source->name);
-	copy(checkup->description, source->description);
+	copy(checkup->description, source->description ? source->description : "");
 	checkup->flags = source->flags;
 	checkup->state = KYMO_STATE_READY;
 	if (look_at_injections(checkup, source))
@@ -156,7 +165,7 @@ static void look_at_sink(struct ky_checkup *checkup, const struct kymo_sink_desc
 	size_t size = sizeof(checkup->probe.what);
 
 	copy(checkup->name, sink->protocol);
-	copy(checkup->description, sink->description);
+	copy(checkup->description, sink->description ? sink->description : "");
 	for (size_t i = 0; sink->suffixes && sink->suffixes[i]; i++) {
 		const size_t used = strlen(what);
 

@@ -130,6 +130,9 @@ def an_injected_file_that_cannot_be_loaded_is_told_before_the_program_starts(fol
     path = os.path.join(folder, "p.so")
     shutil.copy(plugin("injects_bad"), path)
     assert doctor(path)["state"] == "usable"  # there is no such file: not ours to judge
+    os.mkdir(path + ".helper")
+    assert doctor(path)["state"] == "usable"  # nor is a folder
+    os.rmdir(path + ".helper")
     with open(path + ".helper", "wb") as f:
         f.write(b"\x7fELF, as it were")
     check_refused(folder, path, "injects by BAD_TOOL: it cannot be loaded: ")
