@@ -54,7 +54,7 @@ static int32_t check_injected(const char *value, struct kymo_error *error)
 {
 	if (!is_object_path(value))
 		return KYMO_OK; /* not ours to judge */
-	/* It stays: the process is thrown away. cppcheck-suppress leakReturnValNotUsed */
+	/* cppcheck-suppress leakReturnValNotUsed ; the process is thrown away */
 	if (dlopen(value, RTLD_NOW | RTLD_LOCAL) != NULL)
 		return KYMO_OK;
 	return ky_error_set(error, KYMO_ERROR_PLUGIN, "it cannot be loaded: %s",

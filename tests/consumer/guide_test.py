@@ -157,8 +157,17 @@ def the_smallest_program_is_built_through_pkg_config(installed, folder):
     assert done.returncode == 0, done.stdout
 
 
+def the_example_of_marks_is_recorded(installed, folder):
+    done = installed.shell(folder, "cc -o marks $KYMO/examples/02-marks/marks.c -D_GNU_SOURCE "
+                           "$(pkg-config --cflags --libs kymo) && export LD_LIBRARY_PATH=$(dirname "
+                           "$PKG_CONFIG_PATH) && kymo record -o t.json -- ./marks && kymo info t.json")
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"t\.json: 7 events, .*nothing lost", done.stdout), done.stdout
+
+
 def main():
     cases = [what_is_installed_is_all_there, the_smallest_program_is_built_through_pkg_config,
+             the_example_of_marks_is_recorded,
              the_guide_has_the_whole_example_in_its_order,
              every_block_and_command_of_the_guide_works]
     failed = 0
