@@ -4,8 +4,8 @@
 
 #include <kymo/client.h>
 #include <kymo/control.h>
-#include <kymo/request.h>
 #include <kymo/doctor.h>
+#include <kymo/request.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
 
