@@ -23,8 +23,10 @@ def plugin(name):
 
 
 def run(*words, kymo=KYMO):
+    # The library is the one beside the command, whatever the build system says.
+    environment = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
     return subprocess.run([kymo, *words], capture_output=True, text=True, timeout=LIMIT_S,
-                          stdin=subprocess.DEVNULL, check=False)
+                          stdin=subprocess.DEVNULL, check=False, env=environment)
 
 
 def doctor(*names):
