@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,22 @@ static void find_memory(struct ky_fact *fact)
 			      "let memfd_create and its seals through the sandbox");
 	if (fd >= 0)
 		close(fd);
+}
+
+/* What programs load: this library, whatever it is linked into. */
+static void find_agent(struct ky_fact *fact)
+{
+	void (*const self)(struct ky_fact *) = find_agent;
+	const void *address;
+	char path[PATH_MAX];
+
+	memcpy(&address, &self, sizeof(address));
+	if (ky_object_path(address, path, sizeof(path)))
+		set_state(fact, KYMO_STATE_FAILED,
+			  "the file of this library cannot be found",
+			  "is /proc mounted? was it deleted?");
+	else
+		ky_text_copy(fact->what, sizeof(fact->what), path);
 }
 
 static void find_folder(struct ky_fact *fact)
@@ -148,10 +165,10 @@ int ky_machine_fact(uint32_t number, struct ky_fact *out)
 		const char *name;
 		void (*find)(struct ky_fact *fact);
 	} facts[] = {
-		{"clock", find_clock},           {"memory", find_memory},
-		{"folder", find_folder},         {"processes", find_pidfd},
-		{"forks", find_forks},           {"barrier", find_barrier},
-		{"huge pages", find_huge_pages},
+		{"clock", find_clock},     {"memory", find_memory},
+		{"agent", find_agent},     {"folder", find_folder},
+		{"processes", find_pidfd}, {"forks", find_forks},
+		{"barrier", find_barrier}, {"huge pages", find_huge_pages},
 	};
 
 	if (number >= sizeof(facts) / sizeof(facts[0]))

@@ -8,7 +8,7 @@
 struct ky_fact {
 	const char *name;
 	uint32_t state; /* KYMO_STATE_* */
-	char what[120], why[240], remedy[240];
+	char what[512], why[240], remedy[240];
 };
 
 /* The fact of that number, from 0; false when there is none. Tries the thing itself. */
