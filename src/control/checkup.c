@@ -242,13 +242,15 @@ static void explain(struct ky_checkup *checkup)
 
 int32_t ky_checkup_run(struct ky_checkup *checkup, struct kymo_error *error)
 {
-	const size_t wanted = offsetof(struct ky_checkup, stage);
+	char wanted[offsetof(struct ky_checkup, stage)];
 	struct ky_trial trial;
 	int32_t status;
 
-	memset((char *)checkup + wanted, 0, sizeof(*checkup) - wanted);
+	memcpy(wanted, checkup, sizeof(wanted));
+	memset((char *)checkup + sizeof(wanted), 0, sizeof(*checkup) - sizeof(wanted));
 	status = ky_trial_run(check_up, checkup, sizeof(*checkup), LIMIT_NS, &trial,
 			      error);
+	memcpy(checkup, wanted, sizeof(wanted)); /* whatever was made of it there */
 	if (status)
 		return status;
 	checkup->trial = trial;

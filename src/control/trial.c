@@ -35,6 +35,7 @@
 #define NS_PER_MS     1000000u
 #define REST_LIMIT_NS 2000000000u /* for those whom even SIGKILL does not end at once */
 #define REST_STEP_NS  1000000
+#define READS_MAX     64
 
 struct shared {
 	struct ky_trial trial;
@@ -95,17 +96,15 @@ static _Noreturn void be_patient(const struct warden *warden, int said_fd)
 
 /* ---- The warden ---- */
 
-/* False once nobody can print any more. */
-static int read_said(struct warden *warden, char *said, size_t size)
+/* What is more than `said` holds is read all the same, or the patient would wait. */
+static ssize_t read_said(struct warden *warden, char *said, size_t size)
 {
 	char block[4096];
 	ssize_t got = read(warden->said_fd, block, sizeof(block));
 
-	if (got <= 0)
-		return got < 0 && (errno == EAGAIN || errno == EINTR);
 	for (ssize_t i = 0; i < got && warden->said + 1 < size; i++)
 		said[warden->said++] = block[i];
-	return 1;
+	return got;
 }
 
 /* Until the patient has ended, its time is over, or we are not there any more. */
@@ -120,15 +119,12 @@ static void watch(struct warden *warden, int patient_fd, char *said, size_t size
 
 	while (now < warden->deadline_ns) {
 		poll(fds, 3, (int)((warden->deadline_ns - now) / NS_PER_MS) + 1);
-		if (fds[2].revents && !read_said(warden, said, size))
-			fds[2].fd = -1;
+		if (fds[2].revents && read_said(warden, said, size) == 0)
+			fds[2].fd = -1; /* nobody can print any more */
 		if (fds[0].revents || fds[1].revents)
-			break;
+			return;
 		now = ky_monotonic_ns();
 	}
-	while (fds[2].fd >= 0 && poll(&fds[2], 1, 0) > 0)
-		if (!read_said(warden, said, size))
-			break;
 }
 
 /* Those that have come to us; each that ends brings its own. */
@@ -215,6 +211,9 @@ static _Noreturn void be_warden(struct warden *warden)
 	/* Looked at before we end it: then it has not crashed. */
 	warden->has_ended = ky_pidfd_ended(patient_fd);
 	end_all(warden);
+	/* What the pipe still holds; with nobody left to fill it that is little. */
+	for (int i = 0; i < READS_MAX && read_said(warden, said, sizeof(said)) > 0; i++)
+		;
 	write_outcome(warden, said);
 	_exit(0);
 }

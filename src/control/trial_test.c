@@ -163,6 +163,27 @@ static void processes_left_behind_are_ended_and_counted(void **state)
 		assert_int_equal(kill(context.left[i], 0), -1);
 }
 
+static void leave_a_printer(void *context)
+{
+	(void)context;
+	if (fork() == 0)
+		for (;;)
+			(void)!write(STDOUT_FILENO, "y\n", 2);
+	usleep(10000);
+}
+
+static void one_left_behind_that_prints_without_end_is_ended_too(void **state)
+{
+	const uint64_t begin_ns = ky_monotonic_ns();
+	struct context context = {0};
+	struct ky_trial trial = try(leave_a_printer, &context, LONG_NS);
+
+	(void)state;
+	assert_ended(&trial, "returned");
+	assert_int_equal(trial.left, 1);
+	assert_true(ky_monotonic_ns() - begin_ns < LONG_NS);
+}
+
 /* Both return; only the first one is the trial. */
 static void come_back_twice(void *context)
 {
@@ -215,6 +236,7 @@ int main(void)
 		cmocka_unit_test(what_hangs_is_ended_at_its_limit),
 		cmocka_unit_test(what_it_prints_is_kept_from_the_screen),
 		cmocka_unit_test(processes_left_behind_are_ended_and_counted),
+		cmocka_unit_test(one_left_behind_that_prints_without_end_is_ended_too),
 		cmocka_unit_test(a_copy_that_comes_back_too_is_no_outcome),
 		cmocka_unit_test(it_has_no_terminal_and_nothing_of_ours),
 	};
