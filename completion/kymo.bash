@@ -35,7 +35,9 @@ _kymo_value() {
 	local kymo=$1 command=$2 option=$3 choices
 	case $option in
 	-t | --trace | --require) _kymo_list "$(_kymo_sources "$kymo")" ;;
-	--types) _kymo_list "default all $("$kymo" types 2>/dev/null | awk '{ print $1 }')" ;;
+	--types)
+		_kymo_list "default all $("$kymo" types 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { print $2 }')"
+		;;
 	-o | --output) _kymo_files ;;
 	--compat) mapfile -t COMPREPLY < <(compgen -W tensorboard -- "$cur") ;;
 	-*)
@@ -89,7 +91,7 @@ _kymo() {
 			grep -Eo -- '^ +(-[a-zA-Z], )?--[a-z-]+|^ +-[a-zA-Z]' | tr -d ' ' | tr , '\n')" -- "$cur")
 	elif [[ $command == record ]]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$cur")
-	elif [[ $command == doctor ]]; then
+	elif [[ $command == doctor || $command == types ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_kymo_sources "$kymo")" -- "$cur")
 		[[ ${COMPREPLY[0]} ]] || _kymo_files
 	else

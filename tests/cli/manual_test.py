@@ -108,6 +108,9 @@ def values_are_completed():
     assert complete(["record", "-t", "x,ap"]) == ["x,app"]
     assert set(complete(["record", "--overflow", ""])) == {"stream", "drop", "overwrite"}
     assert complete(["record", "--wait", "p"]) == ["primary"]
+    if "types" in commands():
+        assert "kernel" in complete(["record", "--types", "default,ker"])[0]
+        assert set(complete(["record", "--types", "gpu_mem"])) >= {"gpu_memcpy", "gpu_memset"}
     installed = [n[:-3] for n in os.listdir(os.path.join(os.path.dirname(KYMO), "plugins", "source"))
                  if n.endswith(".so")]
     assert set(complete(["record", "--trace", ""])) == {*installed, "app"}
