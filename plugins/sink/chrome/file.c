@@ -2,34 +2,25 @@
 /*
  * Two ways to put the file in place without a race against another that takes its name:
  * renameat2(RENAME_NOREPLACE), and where the file system can't (NFS), link(), which never
- * replaces, then unlink() of the temporary name.
- *
- * O_TMPFILE would leave nothing behind after a kill, but can't replace a file; the name
- * of a temporary says whose it was, so that it can be recognised and removed.
+ * replaces, then unlink() of the temporary name. A file without a name (O_TMPFILE) gets a
+ * temporary one just before, since linking can't replace a file.
  */
 #include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fault.h"
 
-#define PACKED_SIZE     (128u << 10)
 #define TEMPORARY_TRIES 1000
-
-/*
- * Measured on a trace of kernels and calls, MB of JSON per second and ratio: level 1
- * gives 338 and 7.2, level 2 342 and 7.5, level 3 289 and 7.7, level 6 129 and 9.1.
- */
-#define DEFLATE_LEVEL  2
-#define DEFLATE_MEMORY 8         /* zlib's default; 9 is slower and no smaller here */
-#define GZIP_WINDOW    (15 + 16) /* the largest window, in a gzip member */
 
 static int32_t fail(struct ky_file *file, int number, const char *verb)
 {
@@ -38,12 +29,38 @@ static int32_t fail(struct ky_file *file, int number, const char *verb)
 
 /* ---- Writing ---- */
 
-static int32_t write_all(struct ky_file *file, const void *data, size_t size)
+/*
+ * write(), but a pipe whose reader has gone is an error like any other: the process,
+ * which may be anybody's, is not to be killed by SIGPIPE for a trace that nobody wants.
+ */
+static ssize_t write_quietly(int fd, const void *data, size_t size)
 {
+	static const struct timespec now;
+	sigset_t pipe, before, pending;
+	ssize_t written;
+	int number;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	written = write(fd, data, size);
+	number = errno;
+	if (written < 0 && number == EPIPE && !sigismember(&pending, SIGPIPE))
+		(void)sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = number;
+	return written;
+}
+
+static int32_t write_all(void *context, const void *data, size_t size)
+{
+	struct ky_file *file = context;
 	const char *from = data;
 
 	while (size > 0) {
-		ssize_t written = write(file->fd, from, size);
+		ssize_t written = file->is_direct ? write_quietly(file->fd, from, size)
+						  : write(file->fd, from, size);
 
 		if (written < 0 && errno == EINTR)
 			continue;
@@ -56,50 +73,102 @@ static int32_t write_all(struct ky_file *file, const void *data, size_t size)
 	return KYMO_OK;
 }
 
-/* Feeds `size` bytes through the stream, with Z_FINISH to its end. */
-static int32_t pack(struct ky_file *file, const char *data, size_t size, int flush)
+/* A failure that was none of writing has left no reason yet. */
+static int32_t compressed(struct ky_file *file, int32_t status)
 {
-	z_stream *stream = &file->stream;
-	int result;
-
-	stream->next_in = (const Bytef *)data;
-	stream->avail_in = (uInt)size;
-	do {
-		size_t used;
-		int32_t status;
-
-		stream->next_out = file->packed;
-		stream->avail_out = PACKED_SIZE;
-		result = deflate(stream, flush);
-		if (result == Z_STREAM_ERROR)
-			return ky_fault_set(
-				&file->error, KYMO_ERROR_IO,
-				"cannot compress \"%s\": the stream is broken",
-				file->name);
-		used = PACKED_SIZE - stream->avail_out;
-		status = write_all(file, file->packed, used);
-		if (status != KYMO_OK)
-			return status;
-	} while (stream->avail_out == 0);
-	return KYMO_OK;
+	if (status != KYMO_OK && file->error.status == KYMO_OK)
+		ky_fault_set(&file->error, status,
+			     "cannot compress \"%s\": zlib has refused to", file->name);
+	return status;
 }
 
 int32_t ky_file_write(void *context, const char *data, size_t size)
 {
 	struct ky_file *file = context;
 
-	if (!file->compressed)
-		return write_all(file, data, size);
-	while (size > 0) {
-		size_t piece = size < UINT_MAX ? size : UINT_MAX;
-		int32_t status = pack(file, data, piece, Z_NO_FLUSH);
+	return file->gzip ? compressed(file, ky_gzip_write(file->gzip, data, size))
+			  : write_all(file, data, size);
+}
 
-		if (status != KYMO_OK)
-			return status;
-		data += piece;
-		size -= piece;
+/* ---- Names ---- */
+
+/*
+ * In the target's folder, since a rename can't cross file systems; hidden, so that no
+ * pattern like *.json takes an unfinished one for a trace. `make` makes the file under
+ * the name that it gets.
+ */
+static int name_temporary(struct ky_file *file,
+			  int (*make)(struct ky_file *file, const char *name))
+{
+	const char *slash = strrchr(file->target, '/');
+	const int folder = slash ? (int)(slash - file->target) + 1 : 0;
+	int number = EEXIST, i;
+
+	for (i = 0; i < TEMPORARY_TRIES && number == EEXIST; i++) {
+		char *name;
+
+		if (asprintf(&name, "%.*s.kymo-trace-%ld-%d.tmp", folder, file->target,
+			     (long)getpid(), i) < 0)
+			return ENOMEM;
+		number = make(file, name);
+		if (number == 0)
+			file->temporary = name;
+		else
+			free(name);
 	}
-	return KYMO_OK;
+	return number;
+}
+
+static int create_named(struct ky_file *file, const char *name)
+{
+	file->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return file->fd < 0 ? errno : 0;
+}
+
+/* Where /proc shows the file to name it by. */
+static const char *own_path(const struct ky_file *file, char *out, size_t size)
+{
+	snprintf(out, size, "/proc/self/fd/%d", file->fd);
+	return out;
+}
+
+static int link_nameless(struct ky_file *file, const char *name)
+{
+	char path[32];
+
+	return linkat(AT_FDCWD, own_path(file, path, sizeof(path)), AT_FDCWD, name,
+		      AT_SYMLINK_FOLLOW) == 0
+		       ? 0
+		       : errno;
+}
+
+/* The folder that a path is in, which the caller frees; NULL when memory is out. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
+/* False, and nothing open, where that can't be. */
+static bool create_nameless(struct ky_file *file)
+{
+	char *folder = folder_of(file->target), path[32];
+
+	file->fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+	free(folder);
+	if (file->fd < 0)
+		return false;
+	if (access(own_path(file, path, sizeof(path)), F_OK) == 0)
+		return true;
+	close(file->fd);
+	file->fd = -1;
+	return false;
+}
+
+static int create_temporary(struct ky_file *file)
+{
+	return create_nameless(file) ? 0 : name_temporary(file, create_named);
 }
 
 /* ---- Putting in place ---- */
@@ -130,9 +199,7 @@ static int32_t put_in_place(struct ky_file *file)
 /* So that the name, too, survives a power cut. Some file systems can't: then it is so. */
 static void sync_folder(const char *target)
 {
-	const char *slash = strrchr(target, '/');
-	char *folder =
-		slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+	char *folder = folder_of(target);
 	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	if (fd >= 0) {
@@ -144,16 +211,18 @@ static void sync_folder(const char *target)
 
 static int32_t finish_writing(struct ky_file *file)
 {
-	int fd = file->fd;
+	int32_t status =
+		file->gzip ? compressed(file, ky_gzip_finish(file->gzip)) : KYMO_OK;
+	int fd = file->fd, number = 0;
 
-	if (file->compressed) {
-		int32_t status = pack(file, NULL, 0, Z_FINISH);
-
-		if (status != KYMO_OK)
-			return status;
-	}
-	if (file->temporary && fsync(fd) != 0)
+	if (status != KYMO_OK)
+		return status;
+	if (!file->is_direct && fsync(fd) != 0)
 		return fail(file, errno, "write");
+	if (!file->is_direct && !file->temporary)
+		number = name_temporary(file, link_nameless);
+	if (number != 0)
+		return fail(file, number, "create");
 	file->fd = -1;
 	if (close(fd) != 0 && errno != EINTR) /* NFS reports a full disk here */
 		return fail(file, errno, "write");
@@ -164,14 +233,14 @@ int32_t ky_file_commit(struct ky_file *file, struct kymo_error *error)
 {
 	int32_t status = finish_writing(file);
 
-	if (status == KYMO_OK && file->temporary)
+	if (status == KYMO_OK && !file->is_direct)
 		status = put_in_place(file);
 	if (status != KYMO_OK) {
 		if (error)
 			*error = file->error;
 		return status;
 	}
-	if (file->temporary)
+	if (!file->is_direct)
 		sync_folder(file->target);
 	free(file->temporary);
 	file->temporary = NULL; /* it has another name now */
@@ -182,13 +251,11 @@ int32_t ky_file_commit(struct ky_file *file, struct kymo_error *error)
 
 void ky_file_discard(struct ky_file *file)
 {
-	if (file->deflating)
-		deflateEnd(&file->stream);
+	ky_gzip_destroy(file->gzip);     /* its threads write to the file */
 	if (file->fd >= 0 && file->name) /* else it is zeroed memory */
 		close(file->fd);
 	if (file->temporary)
 		unlink(file->temporary);
-	free(file->packed);
 	free(file->temporary);
 	free(file->target);
 	free(file->name);
@@ -201,34 +268,6 @@ static char *copy_path(struct kymo_str path)
 	if (path.size == 0 || path.size >= PATH_MAX || memchr(path.data, '\0', path.size))
 		return NULL;
 	return strndup(path.data, path.size);
-}
-
-/*
- * In the target's folder, since a rename can't cross file systems; hidden, so that no
- * pattern like *.json takes an unfinished one for a trace.
- */
-static int create_temporary(struct ky_file *file)
-{
-	const char *slash = strrchr(file->target, '/');
-	const int folder = slash ? (int)(slash - file->target) + 1 : 0;
-	int i;
-
-	for (i = 0; i < TEMPORARY_TRIES; i++) {
-		char *name;
-
-		if (asprintf(&name, "%.*s.kymo-trace-%ld-%d.tmp", folder, file->target,
-			     (long)getpid(), i) < 0)
-			return ENOMEM;
-		file->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (file->fd >= 0) {
-			file->temporary = name;
-			return 0;
-		}
-		free(name);
-		if (errno != EEXIST)
-			break;
-	}
-	return errno;
 }
 
 /* Follows links, so that what they point to is replaced and not they. */
@@ -250,6 +289,7 @@ static int open_existing(struct ky_file *file, const struct stat *found)
 	if (S_ISDIR(found->st_mode))
 		return EISDIR;
 	if (!S_ISREG(found->st_mode)) {
+		file->is_direct = true;
 		file->fd = open(file->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return file->fd < 0 ? errno : 0;
 	}
@@ -278,34 +318,26 @@ static int open_target(struct ky_file *file)
 	return create_temporary(file);
 }
 
-static bool start_deflating(struct ky_file *file)
-{
-	file->packed = malloc(PACKED_SIZE);
-	file->deflating =
-		file->packed &&
-		deflateInit2(&file->stream, DEFLATE_LEVEL, Z_DEFLATED, GZIP_WINDOW,
-			     DEFLATE_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
-	return file->deflating;
-}
-
 int32_t ky_file_open(struct ky_file *file, struct kymo_str path, bool overwrite,
 		     struct kymo_error *error)
 {
+	const bool is_compressed =
+		path.size >= 3 && memcmp(path.data + path.size - 3, ".gz", 3) == 0;
 	int32_t status;
 	int number;
 
 	memset(file, 0, sizeof(*file));
 	file->fd = -1;
 	file->overwrite = overwrite;
-	file->compressed =
-		path.size >= 3 && memcmp(path.data + path.size - 3, ".gz", 3) == 0;
 	file->name = copy_path(path);
 	if (!file->name)
 		return ky_fault_set(error, KYMO_ERROR_INVALID,
 				    "cannot write to \"%.*s\": not the name of a file",
 				    (int)(path.size < 200 ? path.size : 200),
 				    path.data ? path.data : "");
-	if (file->compressed && !start_deflating(file)) {
+	if (is_compressed)
+		file->gzip = ky_gzip_create(KY_GZIP_THREADS, write_all, file);
+	if (is_compressed && !file->gzip) {
 		status = ky_fault_set(error, KYMO_ERROR_NO_MEMORY,
 				      "cannot write \"%s\": out of memory", file->name);
 		goto fail;
