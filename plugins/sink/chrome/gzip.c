@@ -16,7 +16,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#define BLOCK_SIZE      (256u << 10)
+#define BLOCK_SIZE      (512u << 10)
 #define DICTIONARY_SIZE (32u << 10) /* as far as deflate looks back */
 #define BLOCKS          4u /* one in each thread's hands, one ahead, one to fill */
 

@@ -12,7 +12,7 @@
 
 #include "support/test.h"
 
-#define BLOCK (256u << 10) /* as the threads get them */
+#define BLOCK (512u << 10) /* as the threads get them */
 
 /* What comes out; fails at the `fail_at`-th piece, from 1. */
 struct out {
@@ -52,7 +52,7 @@ static char *make_text(size_t size)
 		state ^= state >> 7;
 		state ^= state << 17;
 		text[i] =
-			i / (300 << 10) % 2 ? (char)state : line[i % (sizeof(line) - 1)];
+			i / (600 << 10) % 2 ? (char)state : line[i % (sizeof(line) - 1)];
 	}
 	return text;
 }
