@@ -5,13 +5,15 @@
  *
  * After a wanted change: KYMO_GOLDEN_WRITE=1, run, and read the difference.
  */
-#include "test_trace.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "support/test.h"
+
+#include "test_trace.h"
 
 static char folder[64], golden_path[4096];
 

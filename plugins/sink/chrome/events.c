@@ -68,15 +68,31 @@ struct args {
 	struct ky_chrome *chrome;
 	size_t count; /* written so far */
 	struct ky_names names;
-	char native[128]; /* "<domain> id", as far as it fits */
+	char native[160]; /* "<domain> id": two names of 64 and a dot fit */
 };
 
-/* Not all of it is cleared: 300 bytes an event would be a tenth of its cost. */
+/*
+ * By the reserved keys readers tell host from device and join the two, so a value of a
+ * source or of a mark that has the same key is another thing. Not all of `args` is
+ * cleared: 300 bytes an event would be a tenth of its cost.
+ */
 static void args_init(struct args *args, struct ky_chrome *chrome)
 {
+	static const struct kymo_str reserved[] = {
+		{"External id", 11},
+		{"device", 6},
+		{"stream", 6},
+		{"correlation", 11},
+		{"launch correlation", 18},
+	};
+
 	args->chrome = chrome;
 	args->count = 0;
-	args->names.filter = 0;
+	args->names.filter = ky_names_bit(reserved[0]) | ky_names_bit(reserved[1]) |
+			     ky_names_bit(reserved[2]) | ky_names_bit(reserved[3]) |
+			     ky_names_bit(reserved[4]);
+	args->names.reserved = reserved;
+	args->names.reserved_count = sizeof(reserved) / sizeof(reserved[0]);
 	args->names.count = 0;
 }
 
@@ -88,26 +104,38 @@ static char *begin_arg(struct args *args, char *at)
 	return KY_PUT(at, ", ");
 }
 
-/* `, "KEY": ` of a key of ours, which then is taken. */
-#define PUT_KEY(args, at, key)                         \
-	(ky_names_take(&(args)->names, KYMO_STR(key)), \
-	 KY_PUT(begin_arg((args), (at)), "\"" key "\": "))
+/* `, "KEY": ` of a key of ours. */
+#define PUT_KEY(args, at, key) KY_PUT(begin_arg((args), (at)), "\"" key "\": ")
 
-/* What the source itself called the correlation: "opencl.command id". */
+/* The same, of one that is not reserved: it is taken from then on. */
+#define TAKE_KEY(args, at, key) \
+	(ky_names_take(&(args)->names, KYMO_STR(key)), PUT_KEY((args), (at), key))
+
+/*
+ * What the source itself called the correlation: "opencl.command id". Where that can't be
+ * compared with the keys of the values it gets the one number that none of them has.
+ */
 static char *put_native(struct args *args, char *at, const struct kymo_trace_event *event)
 {
 	struct ky_json *json = &args->chrome->json;
+	const uint64_t replaced = json->invalid_utf8 + json->nul;
 	const size_t size = event->domain.size;
+	const bool fits = size + 3 <= sizeof(args->native);
+	struct kymo_str key = event->domain;
 
-	if (size + 3 <= sizeof(args->native)) {
+	if (fits) {
 		memcpy(args->native, event->domain.data, size);
 		memcpy(args->native + size, " id", 3);
-		ky_names_take(&args->names, (struct kymo_str){args->native, size + 3});
+		key = (struct kymo_str){args->native, size + 3};
+		ky_names_take(&args->names, key);
 	}
 	at = KY_PUT(begin_arg(args, at), "\"");
 	at = ky_json_put_text(json, at, event->domain);
-	at = KY_PUT(ky_json_room(json, at), " id\": ");
-	return ky_keys_put_u64(&args->chrome->keys, json, at, event->domain,
+	at = KY_PUT(ky_json_room(json, at), " id");
+	if (KYMO_UNLIKELY(!fits || json->invalid_utf8 + json->nul != replaced))
+		at = KY_PUT(at, " (0)");
+	at = KY_PUT(at, "\": ");
+	return ky_keys_put_u64(&args->chrome->keys, json, at, key,
 			       event->native_correlation);
 }
 
@@ -139,11 +167,11 @@ static char *put_correlation(struct args *args, char *at,
 static char *put_state(struct args *args, char *at, uint32_t flags)
 {
 	if (flags & KYMO_RECORD_UNFINISHED)
-		at = KY_PUT(PUT_KEY(args, at, "finished"), "false");
+		at = KY_PUT(TAKE_KEY(args, at, "finished"), "false");
 	if (flags & KYMO_RECORD_ERROR)
-		at = KY_PUT(PUT_KEY(args, at, "error"), "true");
+		at = KY_PUT(TAKE_KEY(args, at, "error"), "true");
 	if (flags & KYMO_RECORD_END_BY_RULE)
-		at = KY_PUT(PUT_KEY(args, at, "end by rule"), "true");
+		at = KY_PUT(TAKE_KEY(args, at, "end by rule"), "true");
 	return at;
 }
 
@@ -236,7 +264,7 @@ static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *e
 
 	args_init(&args, chrome);
 	if (event->name.size > 0)
-		at = ky_json_put_string(&chrome->json, PUT_KEY(&args, at, "what"),
+		at = ky_json_put_string(&chrome->json, TAKE_KEY(&args, at, "what"),
 					event->name);
 	at = put_values(&args, at, event);
 	end_event(chrome, put_end_of_args(&args, at));

@@ -226,6 +226,10 @@ static bool is_taken(const struct ky_names *names, const struct kymo_trace_value
 	const struct kymo_str key = values[i].key;
 	size_t j;
 
+	for (j = 0; j < names->reserved_count; j++) {
+		if (ky_text_equal(key, names->reserved[j]))
+			return true;
+	}
 	for (j = 0; j < names->count; j++) {
 		if (ky_text_equal(key, names->taken[j]))
 			return true;
@@ -237,12 +241,26 @@ static bool is_taken(const struct ky_names *names, const struct kymo_trace_value
 	return false;
 }
 
+/* True for "x (3)", which might be the number that another key gets. */
+static bool is_numbered(struct kymo_str key)
+{
+	size_t i = key.size;
+
+	if (i == 0 || key.data[--i] != ')')
+		return false;
+	while (i > 0 && key.data[i - 1] >= '0' && key.data[i - 1] <= '9')
+		i--;
+	return i >= 2 && key.data[i - 1] == '(' && key.data[i - 2] == ' ' &&
+	       key.size - i > 1;
+}
+
 char *ky_names_put(struct ky_names *names, struct ky_json *json, char *at,
 		   const struct kymo_trace_value *values, size_t i)
 {
 	const uint64_t replaced = json->invalid_utf8 + json->nul;
 	const uint64_t bit = ky_names_bit(values[i].key);
-	bool is_double = (names->filter & bit) && is_taken(names, values, i);
+	bool is_double = ((names->filter & bit) && is_taken(names, values, i)) ||
+			 is_numbered(values[i].key);
 
 	names->filter |= bit;
 	at = KY_PUT(ky_json_room(json, at), "\"");

@@ -56,13 +56,15 @@ char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
 
 /*
  * The keys that an object has already. One that comes again gets its place in the list
- * of values, as in "bytes (3)": readers keep only one of two equal keys.
+ * of values, as in "bytes (3)": readers keep only one of two equal keys. So does one that
+ * readers would misunderstand, whether it is there or not.
  */
 struct ky_names {
 	uint64_t filter; /* one bit for each: most keys are new, and seen to be so at once
 			  */
-	size_t count;
-	struct kymo_str taken[12]; /* before the values */
+	size_t reserved_count, count;
+	const struct kymo_str *reserved; /* whose bits are in the filter already */
+	struct kymo_str taken[12];       /* before the values */
 };
 
 static inline uint64_t ky_names_bit(struct kymo_str key)

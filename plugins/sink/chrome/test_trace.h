@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small trace with one of each thing, and how a host gives it to the sink. */
+/*
+ * A small trace with one of each thing, and how a host gives it to the sink. To be
+ * included behind "support/test.h".
+ */
 #ifndef KYMO_CHROME_TEST_TRACE_H
 #define KYMO_CHROME_TEST_TRACE_H
 
@@ -9,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "support/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define FIRST        INT64_C(5000000000)
