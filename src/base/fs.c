@@ -64,6 +64,16 @@ int ky_move_file(const char *from, const char *to, int overwrite)
 	return 0;
 }
 
+int ky_path_beside(const char *path, const char *tail, char *out, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	int written = snprintf(out, size, "%.*s.%.*s%s", (int)(name - path), path,
+			       (int)(NAME_MAX - strlen(tail) - 1), name, tail);
+
+	return written >= 0 && (size_t)written < size;
+}
+
 ssize_t ky_read_small(const char *path, char *buffer, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -17,6 +17,13 @@ int ky_pread_all(int fd, void *data, size_t size, uint64_t offset, size_t *got);
  */
 int ky_move_file(const char *from, const char *to, int overwrite);
 
+/*
+ * The path of a file that lies beside another while that is being made: `.NAMETAIL`. The
+ * name may be as long as a name can be, so it is cut where this one would be longer.
+ * False if it does not fit into `out`.
+ */
+int ky_path_beside(const char *path, const char *tail, char *out, size_t size);
+
 /* Reads a small file into `buffer`, always terminated; the size, or -errno. */
 ssize_t ky_read_small(const char *path, char *buffer, size_t size);
 

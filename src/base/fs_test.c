@@ -71,6 +71,22 @@ static void a_file_is_moved_over_another_only_if_that_is_wanted(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+static void a_name_beside_another_is_never_too_long(void **state)
+{
+	char path[PATH_MAX], longest[NAME_MAX + 16] = "d/", small[8];
+
+	(void)state;
+	assert_true(ky_path_beside("/a/b/t.json", ".kymo-99", path, sizeof(path)));
+	assert_string_equal(path, "/a/b/.t.json.kymo-99");
+	assert_true(ky_path_beside("t.json", ".kymo-99", path, sizeof(path)));
+	assert_string_equal(path, ".t.json.kymo-99");
+	memset(longest + 2, 'x', NAME_MAX);
+	assert_true(ky_path_beside(longest, ".kymo-4194304", path, sizeof(path)));
+	assert_int_equal(strlen(path) - 2, NAME_MAX);
+	assert_non_null(strstr(path, "x.kymo-4194304"));
+	assert_false(ky_path_beside("t.json", ".kymo-99", small, sizeof(small)));
+}
+
 static void a_private_dir_is_for_the_owner_only(void **state)
 {
 	char path[PATH_MAX];
@@ -108,6 +124,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_an_errno),
 		cmocka_unit_test(a_short_file_gives_what_there_is),
 		cmocka_unit_test(a_file_is_moved_over_another_only_if_that_is_wanted),
+		cmocka_unit_test(a_name_beside_another_is_never_too_long),
 		cmocka_unit_test(a_private_dir_is_for_the_owner_only),
 		cmocka_unit_test(an_object_knows_where_it_lies),
 	};

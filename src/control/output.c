@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fs.h"
 #include "session/sinks.h"
 
 #define NS_PER_SECOND 1000000000
@@ -277,16 +278,10 @@ int32_t ky_output_check_sink(const char *path, uint32_t overwrite, const char *c
 int32_t ky_output_capture_path(const char *path, pid_t recorder, char *out, size_t size,
 			       struct kymo_error *error)
 {
-	const char *name = base_name(path);
 	char tail[48];
-	int tail_size =
-		snprintf(tail, sizeof(tail), KY_CAPTURE_SUFFIX "-%ld", (long)recorder);
-	int written;
 
-	/* The name may be as long as a name can be; this one must not be longer. */
-	written = snprintf(out, size, "%.*s.%.*s%s", (int)(name - path), path,
-			   NAME_MAX - tail_size - 1, name, tail);
-	if ((size_t)written >= size)
+	snprintf(tail, sizeof(tail), KY_CAPTURE_SUFFIX "-%ld", (long)recorder);
+	if (!ky_path_beside(path, tail, out, size))
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "the output's name is too long");
 	return KYMO_OK;

@@ -38,9 +38,6 @@ static int32_t create_spool(const char *target, const struct ky_capture_header *
 			    char *path, size_t size, struct ky_spool **out,
 			    struct kymo_error *error)
 {
-	const char *slash = strrchr(target, '/');
-	const char *name = slash ? slash + 1 : target;
-	const int folder_size = (int)(name - target);
 	const struct ky_spool_session session = {
 		.session = header->session,
 		.overflow = header->overflow,
@@ -49,13 +46,13 @@ static int32_t create_spool(const char *target, const struct ky_capture_header *
 	int32_t status = KYMO_ERROR_EXISTS;
 
 	for (int i = 1; i <= NAMES_MAX && status == KYMO_ERROR_EXISTS; i++) {
-		int length = snprintf(path, size, "%.*s.%s.kymo-%d", folder_size, target,
-				      name, (int)getpid());
+		char tail[48];
 
-		if (i > 1 && (size_t)length < size)
-			length +=
-				snprintf(path + length, size - (size_t)length, "-%d", i);
-		if ((size_t)length >= size)
+		if (i == 1)
+			snprintf(tail, sizeof(tail), ".kymo-%d", (int)getpid());
+		else
+			snprintf(tail, sizeof(tail), ".kymo-%d-%d", (int)getpid(), i);
+		if (!ky_path_beside(target, tail, path, size))
 			return ky_error_set(error, KYMO_ERROR_INVALID,
 					    "the path is too long: \"%s\"", target);
 		status = ky_spool_create(out, path, &session, error);

@@ -393,6 +393,26 @@ static void a_full_disk_is_told_and_leaves_nothing_behind(void **state)
 	kymo_session_destroy(session);
 }
 
+static void a_name_of_255_bytes_is_saved_to(void **state)
+{
+	char trace[256] = "", capture[256] = "";
+	struct kymo_session *session = record(10);
+	struct kymo_error error = {0};
+
+	(void)state;
+	memset(trace, 'n', 255);
+	memcpy(trace + 255 - strlen(".json"), ".json", strlen(".json"));
+	memset(capture, 'n', 255);
+	memcpy(capture + 255 - strlen(".kymo"), ".kymo", strlen(".kymo"));
+	if (kymo_session_save(session, in_folder(trace), NULL, NULL, &error) != KYMO_OK ||
+	    kymo_session_save(session, in_folder(capture), NULL, NULL, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	assert_int_equal(count_files(), 2);
+	unlink(in_folder(trace));
+	unlink(in_folder(capture));
+	kymo_session_destroy(session);
+}
+
 static void what_does_not_fit_is_counted(void **state)
 {
 	enum { MARKS = 200000 };
@@ -555,6 +575,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_there_is_kept_unless_told_otherwise),
 		cmocka_unit_test(what_cannot_be_saved_leaves_nothing_behind),
 		cmocka_unit_test(a_full_disk_is_told_and_leaves_nothing_behind),
+		cmocka_unit_test(a_name_of_255_bytes_is_saved_to),
 		cmocka_unit_test(what_does_not_fit_is_counted),
 		cmocka_unit_test(a_forked_child_leaves_its_parents_session_alone),
 		cmocka_unit_test(a_stopped_session_may_be_saved_by_a_child),
