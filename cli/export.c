@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <kymo/timeline.h>
 
@@ -75,33 +77,45 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 	}
 }
 
-static void print_json(const char *path, const struct kymo_summary *summary)
+static void print_json(FILE *to, const char *path, const struct kymo_summary *summary)
 {
-	fputs("{\"file\": ", stdout);
-	ky_say_json(stdout, path);
-	printf(", \"bytes\": %" PRIu64 ", \"processes\": %" PRIu32
-	       ", \"events\": %" PRIu64 ", \"kernels\": %" PRIu64 ", \"copies\": %" PRIu64
-	       ", \"arrows\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"untimed\": %" PRIu64
-	       ", \"launches_without_result\": %" PRIu64
-	       ", \"incomplete\": %s, \"duration_ns\": %" PRId64 "}\n",
-	       summary->bytes, summary->process_count, summary->events, summary->kernels,
-	       summary->copies, summary->arrows, summary->lost, summary->untimed,
-	       summary->launches_without_result, summary->incomplete ? "true" : "false",
-	       summary->duration_ns);
+	fputs("{\"file\": ", to);
+	ky_say_json(to, path);
+	fprintf(to,
+		", \"bytes\": %" PRIu64 ", \"processes\": %" PRIu32
+		", \"events\": %" PRIu64 ", \"kernels\": %" PRIu64
+		", \"copies\": %" PRIu64 ", \"arrows\": %" PRIu64 ", \"lost\": %" PRIu64
+		", \"untimed\": %" PRIu64 ", \"launches_without_result\": %" PRIu64
+		", \"incomplete\": %s, \"duration_ns\": %" PRId64 "}\n",
+		summary->bytes, summary->process_count, summary->events, summary->kernels,
+		summary->copies, summary->arrows, summary->lost, summary->untimed,
+		summary->launches_without_result, summary->incomplete ? "true" : "false",
+		summary->duration_ns);
 }
 
-static void print_line(const char *path, const struct kymo_summary *summary)
+/* True if what was written went where we print: then a line would be in its middle. */
+static bool is_stdout(const char *path)
+{
+	const char *scheme = strstr(path, "://");
+	struct stat file, out;
+
+	return stat(scheme ? scheme + strlen("://") : path, &file) == 0 &&
+	       fstat(STDOUT_FILENO, &out) == 0 && file.st_dev == out.st_dev &&
+	       file.st_ino == out.st_ino;
+}
+
+static void print_line(FILE *to, const char *path, const struct kymo_summary *summary)
 {
 	char duration[KY_SAY_SIZE], bytes[KY_SAY_SIZE];
 
-	ky_say_text(stdout, path);
-	ky_say_number(stdout, ": ", summary->events, "event", "events");
+	ky_say_text(to, path);
+	ky_say_number(to, ": ", summary->events, "event", "events");
 	if (summary->kernels > 0)
-		ky_say_number(stdout, ", ", summary->kernels, "kernel", "kernels");
-	printf(", %s, %s", ky_say_duration(duration, summary->duration_ns),
-	       ky_say_bytes(bytes, summary->bytes));
-	ky_say_losses(stdout, summary, "");
-	fputc('\n', stdout);
+		ky_say_number(to, ", ", summary->kernels, "kernel", "kernels");
+	fprintf(to, ", %s, %s", ky_say_duration(duration, summary->duration_ns),
+		ky_say_bytes(bytes, summary->bytes));
+	ky_say_losses(to, summary, "");
+	fputc('\n', to);
 }
 
 int ky_cli_export(int argc, char **argv)
@@ -112,6 +126,7 @@ int ky_cli_export(int argc, char **argv)
 	struct kymo_summary summary = {.struct_size = sizeof(summary)};
 	struct kymo_error error = {0};
 	int status = read_arguments(argc, argv, &arguments);
+	FILE *to;
 
 	if (status != 0)
 		return status;
@@ -133,6 +148,7 @@ int ky_cli_export(int argc, char **argv)
 	if (arguments.json)
 		print_json(arguments.output, &summary);
 	else
-		print_line(arguments.output, &summary);
+		print_line(is_stdout(arguments.output) ? stderr : stdout,
+			   arguments.output, &summary);
 	return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
 }
