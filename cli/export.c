@@ -145,10 +145,10 @@ int ky_cli_export(int argc, char **argv)
 				 (size_t)(argc - optind), arguments.output,
 				 &arguments.options, &summary, &error) != KYMO_OK)
 		return ky_say_error(KY_EXIT_FAILED, "%s", error.message);
+	to = is_stdout(arguments.output) ? stderr : stdout;
 	if (arguments.json)
-		print_json(arguments.output, &summary);
+		print_json(to, arguments.output, &summary);
 	else
-		print_line(is_stdout(arguments.output) ? stderr : stdout,
-			   arguments.output, &summary);
+		print_line(to, arguments.output, &summary);
 	return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
 }

@@ -46,7 +46,8 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
 	pthread_sigmask(SIG_BLOCK, &pipe, &before);
 	written = write(fd, data, size);
 	number = errno;
-	if (written < 0 && number == EPIPE && !sigismember(&pending, SIGPIPE))
+	/* It also comes with the part that was written before the reader left. */
+	if (written != (ssize_t)size && !sigismember(&pending, SIGPIPE))
 		(void)sigtimedwait(&pipe, NULL, &now);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = number;

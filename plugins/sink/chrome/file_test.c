@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,6 +314,40 @@ static void a_pipe_whose_reader_has_gone_is_an_error_and_no_signal(void **state)
 	assert_int_equal(count_files(), 1); /* it is not ours to remove */
 }
 
+static void *read_one_byte(void *context)
+{
+	const int *reader = context;
+	char byte;
+
+	assert_int_equal(read(*reader, &byte, 1), 1);
+	close(*reader);
+	return NULL;
+}
+
+/* More than a pipe holds, so that a part of it has been written when the reader leaves.
+ */
+static void a_reader_that_leaves_in_the_middle_is_no_signal_either(void **state)
+{
+	const size_t size = 1 << 20;
+	char *data = calloc(1, size);
+	struct kymo_error error;
+	struct ky_file file;
+	pthread_t thread;
+	int reader;
+
+	(void)state;
+	assert_int_equal(mkfifo("a.json", 0600), 0);
+	reader = open("a.json", O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	assert_int_equal(ky_file_open(&file, text("a.json"), false, &error), KYMO_OK);
+	assert_int_equal(ky_file_write(&file, data, 1), KYMO_OK);
+	assert_int_equal(pthread_create(&thread, NULL, read_one_byte, &reader), 0);
+	assert_int_equal(ky_file_write(&file, data, size), KYMO_ERROR_IO);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	ky_file_discard(&file);
+	free(data);
+}
+
 static void what_is_no_regular_file_is_written_to(void **state)
 {
 	struct kymo_error error;
@@ -447,6 +482,7 @@ int main(void)
 		TEST(a_folder_that_may_not_be_written_to_is_told),
 		TEST(a_name_of_255_bytes_is_a_name),
 		TEST(a_pipe_whose_reader_has_gone_is_an_error_and_no_signal),
+		TEST(a_reader_that_leaves_in_the_middle_is_no_signal_either),
 		TEST(what_is_no_regular_file_is_written_to),
 		TEST(a_full_disk_is_told_with_what_to_do),
 		TEST(a_file_size_limit_leaves_the_old_file),
