@@ -26,8 +26,9 @@ TEXTS = [
     b'{"device": "cpu"}(12): f', b"\x01<module>", b"<script>alert(1)</script>", b"NaN", b"null", b"%s%n",
     b"x" * 65536, b"{", b"]", b"//", b"\b\f\v", b'"rank": 7', b"trailing blank ", b" ", b"\n" * 500,
     *(text.encode() for text in (
-        "\u6ce8\u610f\u529b", "\u00e9", "e\u0301", "\U0001f600", "\U0001f468\u200d\U0001f469", "\u0645\u0631\u062d\u0628\u0627",
-        "\u202eright to left\u202c", "\u2028\u2029", "\ufeff", "\ufffd", "\u2400", "\xa0", "\u0080", "\uffff", "\U0010ffff")),
+        "\u6ce8\u610f\u529b", "\u00e9", "e\u0301", "\U0001f600", "\U0001f468\u200d\U0001f469",
+        "\u0645\u0631\u062d\u0628\u0627", "\u202eright to left\u202c", "\u2028\u2029", "\ufeff", "\ufffd",
+        "\u2400", "\xa0", "\u0080", "\uffff", "\U0010ffff")),
     b"\xff", b"\xfe\xff", b"\xc0\x80", b"\xc3", b"caf\xe9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
     b"\xe2\x82", b"ok\xe2\x82x", b"\x80" * 9, b"\xf0\x9f\x98", b"1234567\xc3", b"12345678\xff",
 ]

@@ -5,7 +5,7 @@ what went in. values_test.py CHROME_SO"""
 import math
 import struct
 
-from sink import (ARRAY, BOOL, COUNTER, DOUBLE, FIRST, INT, MAX, SPAN, STRING, TIME, UINT, Scene, c,
+from sink import (ARRAY, BOOL, COUNTER, DOUBLE, FIRST, INT, MAX, STRING, TIME, UINT, Scene, c,
                   run_tests, shown)
 from strict import Decimal, check_rules, read_trace
 
