@@ -149,6 +149,7 @@ static void *work(void *context)
 {
 	struct worker *worker = context;
 
+	pthread_setname_np(pthread_self(), "kymo-gzip");
 	pthread_mutex_lock(&worker->gzip->lock);
 	while (do_block(worker))
 		;
