@@ -39,7 +39,7 @@ static int32_t collect(void *context, const void *data, size_t size)
 	return KYMO_OK;
 }
 
-/* Half of it like a trace, half noise that no compressor can make smaller. */
+/* Most of it like a trace, some of it noise that no compressor can make smaller. */
 static char *make_text(size_t size)
 {
 	static const char line[] = "\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": ";
@@ -52,7 +52,7 @@ static char *make_text(size_t size)
 		state ^= state >> 7;
 		state ^= state << 17;
 		text[i] =
-			i / (600 << 10) % 2 ? (char)state : line[i % (sizeof(line) - 1)];
+			i / (600 << 10) % 4 == 1 ? (char)state : line[i % (sizeof(line) - 1)];
 	}
 	return text;
 }
@@ -163,15 +163,15 @@ static void only_a_long_text_starts_threads_and_they_end(void **state)
 /* Whichever piece it is: head, a block, the last one, the end. */
 static void a_write_that_fails_is_told_and_nothing_follows_it(void **state)
 {
-	char *text = make_text(8 * BLOCK);
+	char *text = make_text(4 * BLOCK);
 
 	(void)state;
-	for (size_t fail_at = 1; fail_at <= 11; fail_at++) {
+	for (size_t fail_at = 1; fail_at <= 7; fail_at++) {
 		for (unsigned threads = 0; threads <= KY_GZIP_THREADS; threads++) {
 			struct out out = {.fail_at = fail_at};
 			struct ky_gzip *gzip = ky_gzip_create(threads, collect, &out);
 
-			put(gzip, text, 8 * BLOCK, BLOCK);
+			put(gzip, text, 4 * BLOCK, BLOCK);
 			assert_int_equal(ky_gzip_finish(gzip), KYMO_ERROR_IO);
 			ky_gzip_destroy(gzip);
 			assert_int_equal(out.pieces, fail_at);
