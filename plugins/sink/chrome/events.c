@@ -182,7 +182,8 @@ static char *put_values(struct args *args, char *at, const struct kymo_trace_eve
 
 	for (i = 0; i < event->value_count; i++) {
 		at = begin_arg(args, at);
-		at = ky_names_put(&args->names, &chrome->json, at, event->values, i);
+		at = ky_keys_put_key(&chrome->keys, &args->names, &chrome->json, at,
+				     event->values, i);
 		at = ky_keys_put_value(&chrome->keys, &chrome->json, at,
 				       &event->values[i]);
 	}
@@ -358,7 +359,7 @@ static void write_group(struct ky_chrome *chrome, const struct kymo_trace_event 
 			continue;
 		if (written++ > 0)
 			at = KY_PUT(ky_json_room(json, at), ", ");
-		at = ky_names_put(&names, json, at, event->values, i);
+		at = ky_keys_put_key(&chrome->keys, &names, json, at, event->values, i);
 		at = ky_json_put_double(json, at, number);
 	}
 	end_sample(chrome, at);
@@ -381,6 +382,8 @@ static int32_t write_counter(struct ky_chrome *chrome,
 		finite += series_value(&event->values[i], &number);
 	chrome->counts.non_finite += event->value_count - finite;
 	status = ky_set_add(&chrome->counters_seen, group);
+	for (i = 0; i < event->value_count && status == KYMO_OK; i++)
+		ky_keys_note_unit(&chrome->keys, &event->values[i]);
 	if (status == KYMO_OK && finite < event->value_count)
 		status = ky_set_add(&chrome->counters_split, group);
 	if (status < 0)

@@ -51,8 +51,8 @@ static char *make_text(size_t size)
 		state ^= state << 13;
 		state ^= state >> 7;
 		state ^= state << 17;
-		text[i] =
-			i / (600 << 10) % 4 == 1 ? (char)state : line[i % (sizeof(line) - 1)];
+		text[i] = i / (600 << 10) % 4 == 1 ? (char)state
+						   : line[i % (sizeof(line) - 1)];
 	}
 	return text;
 }

@@ -128,7 +128,7 @@ static void write_value(struct ky_chrome *chrome, struct ky_names *names,
 {
 	struct ky_json *json = &chrome->json;
 
-	json->at = ky_names_put(names, json, json->at, values, i);
+	json->at = ky_keys_put_key(&chrome->keys, names, json, json->at, values, i);
 	json->at = ky_keys_put_value(&chrome->keys, json, json->at, &values[i]);
 }
 

@@ -88,17 +88,13 @@ static void note_big(struct ky_keys *keys, struct kymo_str text)
 		key->is_big = true;
 }
 
-static void note_unit(struct ky_keys *keys, const struct kymo_trace_value *value)
+/* Times are written in the unit of `ts`, whatever the source counts in. */
+void ky_keys_note_unit(struct ky_keys *keys, const struct kymo_trace_value *value)
 {
-	const uintptr_t mixed = (uintptr_t)value->key.data ^ (uintptr_t)value->unit.data;
-	const size_t slot = (mixed >> 4 ^ mixed >> 10) % 64;
 	struct ky_key *key;
 
-	if (keys->recent[slot].key == value->key.data &&
-	    keys->recent[slot].unit == value->unit.data)
+	if (value->unit.size == 0 || (value->type & ~KYMO_VALUE_ARRAY) == KYMO_VALUE_TIME)
 		return;
-	keys->recent[slot].key = value->key.data;
-	keys->recent[slot].unit = value->unit.data;
 	key = find_key(keys, value->key);
 	if (!key || key->unit)
 		return;
@@ -194,9 +190,6 @@ static char *put_array(struct ky_keys *keys, struct ky_json *json, char *at,
 char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
 			const struct kymo_trace_value *value)
 {
-	/* Times are written in the unit of `ts`, whatever the source counts in. */
-	if (value->unit.size > 0 && (value->type & ~KYMO_VALUE_ARRAY) != KYMO_VALUE_TIME)
-		note_unit(keys, value);
 	switch (value->type) {
 	case KYMO_VALUE_INT64:
 		return ky_keys_put_i64(keys, json, at, value->key, value->i64);
@@ -218,7 +211,7 @@ char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
 	}
 }
 
-/* ---- Names ---- */
+/* ---- Keys as they are written ---- */
 
 static bool is_taken(const struct ky_names *names, const struct kymo_trace_value *values,
 		     size_t i)
@@ -254,20 +247,79 @@ static bool is_numbered(struct kymo_str key)
 	       key.size - i > 1;
 }
 
-char *ky_names_put(struct ky_names *names, struct ky_json *json, char *at,
-		   const struct kymo_trace_value *values, size_t i)
+static bool is_plain(struct kymo_str key)
+{
+	size_t i;
+
+	for (i = 0; i < key.size; i++) {
+		const unsigned char byte = (unsigned char)key.data[i];
+
+		if (byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\')
+			return false;
+	}
+	return true;
+}
+
+/* By the top six bits of a product, since the addresses of keys may be close together. */
+static struct ky_recent_key *find_recent(struct ky_keys *keys,
+					 const struct kymo_trace_value *value)
+{
+	const uint64_t mixed = (uintptr_t)value->key.data ^ (uintptr_t)value->unit.data;
+
+	return &keys->recent[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+}
+
+/* What holds for this key as often as it comes within the batch. */
+static void remember(struct ky_keys *keys, struct ky_recent_key *recent,
+		     const struct kymo_trace_value *value)
+{
+	const struct kymo_str key = value->key;
+
+	ky_keys_note_unit(keys, value);
+	recent->data = key.data;
+	recent->size = key.size;
+	recent->unit = value->unit.data;
+	recent->bit = ky_names_bit(key);
+	recent->ready = 0;
+	if (key.size + 4 > sizeof(recent->text) || !is_plain(key) || is_numbered(key))
+		return;
+	recent->text[0] = '"';
+	memcpy(recent->text + 1, key.data, key.size);
+	memcpy(recent->text + 1 + key.size, "\": ", 3);
+	recent->ready = (uint32_t)key.size + 4;
+}
+
+/* Of any bytes; with its place in the list if it is to be numbered. */
+static char *put_any_key(struct ky_json *json, char *at, struct kymo_str key, size_t i,
+			 bool is_double)
 {
 	const uint64_t replaced = json->invalid_utf8 + json->nul;
-	const uint64_t bit = ky_names_bit(values[i].key);
-	bool is_double = ((names->filter & bit) && is_taken(names, values, i)) ||
-			 is_numbered(values[i].key);
 
-	names->filter |= bit;
-	at = KY_PUT(ky_json_room(json, at), "\"");
-	at = ky_json_room(json, ky_json_put_text(json, at, values[i].key));
+	at = KY_PUT(at, "\"");
+	at = ky_json_room(json, ky_json_put_text(json, at, key));
 	/* Replaced bytes may have made keys equal that were not. */
 	is_double |= json->invalid_utf8 + json->nul != replaced;
-	if (KYMO_UNLIKELY(is_double))
+	if (is_double)
 		at = KY_PUT(ky_put_u64(KY_PUT(at, " ("), i + 1), ")");
 	return KY_PUT(at, "\": ");
+}
+
+char *ky_keys_put_key(struct ky_keys *keys, struct ky_names *names, struct ky_json *json,
+		      char *at, const struct kymo_trace_value *values, size_t i)
+{
+	const struct kymo_trace_value *value = &values[i];
+	struct ky_recent_key *recent = find_recent(keys, value);
+	bool taken;
+
+	if (recent->data != value->key.data || recent->size != value->key.size ||
+	    recent->unit != value->unit.data || recent->bit == 0)
+		remember(keys, recent, value);
+	taken = (names->filter & recent->bit) && is_taken(names, values, i);
+	names->filter |= recent->bit;
+	at = ky_json_room(json, at);
+	if (KYMO_UNLIKELY(taken || recent->ready == 0))
+		return put_any_key(json, at, value->key, i,
+				   taken || is_numbered(value->key));
+	memcpy(at, recent->text, sizeof(recent->text)); /* a constant size is quicker */
+	return at + recent->ready;
 }

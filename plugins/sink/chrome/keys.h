@@ -23,17 +23,23 @@ struct ky_key {
 	bool is_big;
 };
 
+/*
+ * A key that was written not long ago, known by its addresses, which mean the same only
+ * within a batch: ky_keys_forget() is due at each batch's end.
+ */
+struct ky_recent_key {
+	const char *data, *unit;
+	size_t size;
+	uint64_t bit;   /* as in struct ky_names; 0: none */
+	uint32_t ready; /* bytes of `text` that are all of the key; 0: look at it again */
+	char text[44];  /* the key in quotes, a colon and a blank */
+};
+
 struct ky_keys {
 	struct ky_key *list;
 	size_t count, capacity;
 	uint64_t unlisted;
-	/*
-	 * Units already noted, by the addresses of key and unit: addresses mean the same
-	 * only within a batch, so ky_keys_forget() is due at each batch's end.
-	 */
-	struct {
-		const char *key, *unit;
-	} recent[64];
+	struct ky_recent_key recent[64];
 	uint64_t base_ns; /* of times */
 	int32_t status;   /* KYMO_ERROR_NO_MEMORY once that has happened */
 };
@@ -80,8 +86,11 @@ static inline void ky_names_take(struct ky_names *names, struct kymo_str key)
 	names->taken[names->count++] = key;
 }
 
-/* The key of values[i], a colon and a blank. */
-char *ky_names_put(struct ky_names *names, struct ky_json *json, char *at,
-		   const struct kymo_trace_value *values, size_t i);
+/* For values whose keys are written as something else. */
+void ky_keys_note_unit(struct ky_keys *keys, const struct kymo_trace_value *value);
+
+/* The key of values[i], a colon and a blank. Its unit is noted. */
+char *ky_keys_put_key(struct ky_keys *keys, struct ky_names *names, struct ky_json *json,
+		      char *at, const struct kymo_trace_value *values, size_t i);
 
 #endif

@@ -89,6 +89,42 @@ def test_equal_keys_are_kept_apart(writer, path, r):
     assert [v for k, v in args.items() if type(v) is int][-len(keys):] == list(range(len(keys)))
 
 
+def test_memory_of_a_key_may_hold_another_in_the_next_batch(writer, path, r):
+    scene = Scene(writer)
+    event = scene.event(values=[("key a", INT, 1)])
+    event.values[0].unit = writer.text("unit a")
+    batches = [scene.announce(), [event], [event]]
+
+    def in_turn():
+        for number, batch in enumerate(batches):
+            if number == 2:
+                for text in (event.values[0].key, event.values[0].unit):
+                    address = c.c_void_p.from_buffer(text).value  # text.data is a copy
+                    c.memset(address + text.size - 1, ord("b"), 1)
+            yield batch
+
+    writer.write(path, scene.header, in_turn())
+    trace = read_trace(path)
+    args = [e["args"] for e in trace["traceEvents"] if e["ph"] == "X"]
+    assert args == [{"key a": 1}, {"key b": 1}], args
+    assert trace["kymo"]["units"] == {"key a": "unit a", "key b": "unit b"}
+
+
+def test_units_of_counters_are_listed_whole_or_split(writer, path, r):
+    scene = Scene(writer)
+    scene.track(kind=3, process=c.pointer(scene.processes[0]))
+    events = []
+    for name, first in (("whole", 1.0), ("split", math.nan)):
+        event = scene.event(kind=COUNTER, track=len(scene.tracks) - 1, name=name,
+                            values=[(f"{name} a", DOUBLE, first), (f"{name} b", DOUBLE, 2.0)])
+        for i in range(event.value_count):
+            event.values[i].unit = writer.text("W")
+        events.append(event)
+    writer.write(path, scene.header, [scene.announce(), events])
+    units = read_trace(path)["kymo"]["units"]
+    assert units == {f"{name} {key}": "W" for name in ("whole", "split") for key in "ab"}
+
+
 def test_counters_have_all_series_in_the_first_sample(writer, path, r):
     scene = Scene(writer)
     scene.track(kind=3, process=c.pointer(scene.processes[0]))
