@@ -47,6 +47,7 @@ class Trace:
         self.ledger = self.data["kymo"]["ledger"]
         self.check_events()
         self.check_nesting()
+        self.check_correlations()
         self.arrows = self.pair_arrows()
 
     def check_events(self):
@@ -78,6 +79,28 @@ class Trace:
             if ends and ends[-1] < end:
                 raise Broken(f"overlaps the span around it: {event}")
             ends.append(end)
+
+    def check_correlations(self):
+        """Numbers from 1, none left out; at most one event of the host and one of a device share
+        one, and further ones of the same launch name it."""
+        on_host, on_device = set(), set()
+        for event in self.events:
+            args = event.get("args", {})
+            number = args.get("correlation")
+            if event["ph"] not in "Xi" or number is None:
+                continue
+            is_device = "stream" in args
+            if is_device != ("device" in args) or is_device != (event["pid"] >= 1 << 30):
+                raise Broken(f"stream and device do not tell the device: {event}")
+            side = on_device if is_device else on_host
+            if number in side:
+                raise Broken(f"a correlation that another has: {event}")
+            side.add(number)
+            if args["External id"] != args.get("launch correlation", number):
+                raise Broken(f"External id is not the launch's: {event}")
+        numbers = on_host | on_device
+        if numbers and numbers != set(range(1, max(numbers) + 1)):
+            raise Broken(f"{max(numbers) - len(numbers)} correlations left out")
 
     def pair_arrows(self):
         """(start, finish) of every arrow; each begins inside a span of its row."""
