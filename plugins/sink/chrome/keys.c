@@ -281,7 +281,8 @@ static void remember(struct ky_keys *keys, struct ky_recent_key *recent,
 	recent->unit = value->unit.data;
 	recent->bit = ky_names_bit(key);
 	recent->ready = 0;
-	if (key.size + 4 > sizeof(recent->text) || !is_plain(key) || is_numbered(key))
+	if (key.size == 0 || key.size + 4 > sizeof(recent->text) || !is_plain(key) ||
+	    is_numbered(key))
 		return;
 	recent->text[0] = '"';
 	memcpy(recent->text + 1, key.data, key.size);
