@@ -24,8 +24,10 @@ struct kymo_recorder_options {
 	uint32_t no_follow_fork; /* 1: forked children are not recorded */
 	uint64_t buffer_size;    /* bytes per process; 0: 64 MiB */
 	/*
-	 * With %p (pid of the program), %h (host), %t (start time), %q{NAME}
-	 * (environment) and %%; its suffix says what it is. NULL: kymo-PROG-PID.json.gz
+	 * With %p (pid of the program), %h (host), %r (rank, from the launcher's
+	 * environment), %t (start time), %n (first number that no file has), %q{NAME}
+	 * (environment) and %%; its suffix says what it is. NULL: a name that no other
+	 * recording has, kymo-PROGRAM-HOST-PID[-rRANK]-NS.json.gz
 	 */
 	const char *output;
 	/* Lists end with NULL. Plug-ins by name or absolute path; NULL: all installed. */

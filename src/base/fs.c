@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/error.h"
 
 int ky_write_all(int fd, const void *data, size_t size)
@@ -101,8 +102,8 @@ ssize_t ky_read_small(const char *path, char *buffer, size_t size)
 
 int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error)
 {
-	const char *const parents[] = {secure_getenv("XDG_RUNTIME_DIR"),
-				       secure_getenv("TMPDIR"), "/tmp"};
+	const char *const parents[] = {ky_env_get("XDG_RUNTIME_DIR"),
+				       ky_env_get("TMPDIR"), "/tmp"};
 	int number = ENOENT;
 
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {

@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "capture/capture.h"
 #include "capture/gate.h"
@@ -245,7 +246,7 @@ static void leave_parent(enum phase parent)
 static void decide(void)
 {
 	const enum phase parent = agent.phase;
-	const char *path = secure_getenv(KY_SESSION_VARIABLE);
+	const char *path = ky_env_get(KY_SESSION_VARIABLE);
 	struct ky_welcome welcome;
 
 	leave_parent(parent);

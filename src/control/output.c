@@ -7,153 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/fs.h"
 #include "session/sinks.h"
 
-#define NS_PER_SECOND 1000000000
-
-/* Text that grows within a fixed buffer; `size` beyond `room` means that it did not fit.
- */
-struct text {
-	char *data;
-	size_t room, size;
-};
-
-static void add(struct text *text, const char *bytes, size_t size)
-{
-	if (text->size + size < text->room)
-		memcpy(text->data + text->size, bytes, size);
-	text->size += size;
-}
-
-/* Adds what must stay one part of a path. */
-static void add_part(struct text *text, const char *part)
-{
-	for (; *part; part++)
-		add(text, *part == '/' ? "_" : part, 1);
-}
-
-static void add_host(struct text *text)
-{
-	char host[HOST_NAME_MAX + 1] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	add_part(text, host[0] ? host : "localhost");
-}
-
-static void add_time(struct text *text, int64_t realtime_ns)
-{
-	time_t seconds = (time_t)(realtime_ns / NS_PER_SECOND);
-	char digits[32];
-	struct tm local;
-
-	localtime_r(&seconds, &local);
-	strftime(digits, sizeof(digits), "%Y%m%d-%H%M%S", &local);
-	add_part(text, digits);
-}
-
-/* `at` points behind "%q"; the end of what was read, or NULL. */
-static const char *add_variable(struct text *text, const char *at,
-				struct kymo_error *error)
-{
-	const char *end = *at == '{' ? strchr(at, '}') : NULL;
-	const char *value;
-	char name[256];
-
-	if (!end || end == at + 1 || (size_t)(end - at) > sizeof(name)) {
-		ky_error_set(error, KYMO_ERROR_INVALID,
-			     "%%q wants the name of a variable: %%q{NAME}");
-		return NULL;
-	}
-	snprintf(name, sizeof(name), "%.*s", (int)(end - at - 1), at + 1);
-	value = secure_getenv(name);
-	if (!value) {
-		ky_error_set(error, KYMO_ERROR_NOT_FOUND,
-			     "the environment has no variable %s", name);
-		return NULL;
-	}
-	add_part(text, value);
-	return end + 1;
-}
-
-/* `at` points behind the '%'; the end of what was read, or NULL. */
-static const char *add_field(struct text *text, const char *at,
-			     const struct ky_output_facts *facts,
-			     struct kymo_error *error)
-{
-	char digits[24];
-
-	switch (*at) {
-	case '%':
-		add(text, "%", 1);
-		return at + 1;
-	case 'p':
-		snprintf(digits, sizeof(digits), "%ld", (long)facts->pid);
-		add_part(text, digits);
-		return at + 1;
-	case 'h':
-		add_host(text);
-		return at + 1;
-	case 't':
-		add_time(text, facts->start_realtime_ns);
-		return at + 1;
-	case 'q':
-		return add_variable(text, at + 1, error);
-	default:
-		ky_error_set(error, KYMO_ERROR_INVALID,
-			     "\"%%%.1s\" is none of %%p, %%h, %%t, %%q{NAME} and %%%%",
-			     at);
-		return NULL;
-	}
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
-}
-
-static int32_t add_pattern(struct text *text, const char *pattern,
-			   const struct ky_output_facts *facts, struct kymo_error *error)
-{
-	while (*pattern) {
-		if (*pattern != '%') {
-			add(text, pattern++, 1);
-			continue;
-		}
-		pattern = add_field(text, pattern + 1, facts, error);
-		if (!pattern)
-			return KYMO_ERROR_INVALID;
-	}
-	return KYMO_OK;
-}
-
-int32_t ky_output_name(const char *pattern, const struct ky_output_facts *facts,
-		       char *out, size_t size, struct kymo_error *error)
-{
-	struct text text = {.data = out, .room = size};
-	const char *program = base_name(facts->program);
-
-	if (!pattern) {
-		/* The program's name is no pattern. */
-		add(&text, "kymo-", 5);
-		add_part(&text, program[0] ? program : "program");
-		pattern = "-%p.json.gz";
-	} else if (!pattern[0]) {
-		return ky_error_set(error, KYMO_ERROR_INVALID, "the output has no name");
-	}
-	if (add_pattern(&text, pattern, facts, error) != KYMO_OK)
-		return ky_error_wrap(error, "output \"%s\"", pattern);
-	if (text.size >= size)
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "the output's name is too long");
-	out[text.size] = '\0';
-	return KYMO_OK;
 }
 
 static int32_t folder_of(const char *path, char *out, size_t size,

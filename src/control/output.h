@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file that a recording writes: its name, and whether it can be written. */
+/* The file that a recording writes: whether and where it can be written. */
 #ifndef KYMO_CONTROL_OUTPUT_H
 #define KYMO_CONTROL_OUTPUT_H
 
 #include <sys/types.h>
 
 #include <kymo/base.h>
-
-struct ky_output_facts {
-	const char *program; /* as it was called */
-	pid_t pid;
-	int64_t start_realtime_ns;
-};
-
-/*
- * Replaces %p (pid), %h (host), %t (start, as 20260131-142500), %q{NAME} (an environment
- * variable) and %% in `pattern`; NULL is kymo-PROG-PID.json.gz. What a replacement brings
- * in cannot lead to another folder: its '/' become '_'.
- */
-int32_t ky_output_name(const char *pattern, const struct ky_output_facts *facts,
-		       char *out, size_t size, struct kymo_error *error);
 
 /*
  * Whether the finished file could be put there: not there yet (unless `overwrite`), no

@@ -7,73 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/test.h"
-
-static const struct ky_output_facts facts = {
-	.program = "/usr/bin/some%prog",
-	.pid = 4711,
-	.start_realtime_ns = INT64_C(1769869500) * 1000000000,
-};
-
-static void patterns_become_names(void **state)
-{
-	static const struct {
-		const char *pattern, *expected;
-	} cases[] = {
-		{NULL, "kymo-some%prog-4711.json.gz"},
-		{"a.json", "a.json"},
-		{"%p", "4711"},
-		{"x-%p-%p%%.kymo", "x-4711-4711%.kymo"},
-		{"%t.json", "20260131-142500.json"},
-		{"/d/%q{KYMO_TEST}.json", "/d/.._.._etc.json"},
-	};
-	char name[PATH_MAX];
-
-	(void)state;
-	setenv("TZ", "UTC", 1);
-	tzset();
-	setenv("KYMO_TEST", "../../etc", 1);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(ky_output_name(cases[i].pattern, &facts, name,
-						sizeof(name), NULL),
-				 KYMO_OK);
-		assert_string_equal(name, cases[i].expected);
-	}
-}
-
-static void bad_patterns_are_refused(void **state)
-{
-	static const char *const patterns[] = {
-		"", "%", "a%z", "%q", "%q{", "%q{}", "%q{KYMO_NO_SUCH_VARIABLE}", "%n",
-	};
-	struct kymo_error error;
-	char name[PATH_MAX];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		assert_int_not_equal(
-			ky_output_name(patterns[i], &facts, name, sizeof(name), &error),
-			KYMO_OK);
-}
-
-static void a_name_that_is_too_long_is_refused(void **state)
-{
-	char name[16];
-
-	(void)state;
-	assert_int_equal(
-		ky_output_name("123456789012345", &facts, name, sizeof(name), NULL),
-		KYMO_OK);
-	assert_int_equal(
-		ky_output_name("1234567890123456", &facts, name, sizeof(name), NULL),
-		KYMO_ERROR_INVALID);
-	assert_int_equal(
-		ky_output_name("12345678901234%p", &facts, name, sizeof(name), NULL),
-		KYMO_ERROR_INVALID);
-}
 
 static void what_exists_is_only_replaced_if_that_is_wanted(void **state)
 {
@@ -157,9 +93,6 @@ static void the_suffix_tells_a_capture(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns_become_names),
-		cmocka_unit_test(bad_patterns_are_refused),
-		cmocka_unit_test(a_name_that_is_too_long_is_refused),
 		cmocka_unit_test(what_exists_is_only_replaced_if_that_is_wanted),
 		cmocka_unit_test(of_a_link_the_target_is_replaced),
 		cmocka_unit_test(a_name_that_no_file_can_have_is_refused),

@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "config/pattern.h"
 #include "control/custody.h"
 #include "control/output.h"
 #include "control/process.h"
@@ -187,7 +188,7 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 static int32_t open_custody(struct front *front, struct kymo_error *error)
 {
 	const struct kymo_recorder_options *options = &front->options;
-	const struct ky_output_facts facts = {
+	const struct ky_pattern_facts facts = {
 		.program = options->arguments[0],
 		.pid = front->program.pid,
 		.start_realtime_ns = (int64_t)ky_realtime_ns(),
@@ -196,8 +197,8 @@ static int32_t open_custody(struct front *front, struct kymo_error *error)
 	struct ky_keeper_setup *setup = &front->custody.keeper_setup;
 	int32_t status;
 
-	status = ky_output_name(options->output, &facts, output,
-				sizeof(front->result.output), error);
+	status = ky_pattern_expand(options->output, &facts, output,
+				   sizeof(front->result.output), error);
 	if (!status)
 		status =
 			ky_output_check(output, options->overwrite, front->target, error);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/error.h"
 #include "base/fs.h"
 
@@ -55,7 +56,7 @@ static uint8_t *item_at(const struct ky_sorter *sorter, uint8_t *items, size_t i
 
 static int open_temporary(void)
 {
-	const char *folder = secure_getenv("TMPDIR");
+	const char *folder = ky_env_get("TMPDIR");
 	char path[4096];
 	int fd;
 

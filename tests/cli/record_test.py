@@ -289,7 +289,7 @@ def a_name_that_no_file_can_have_is_refused_at_once(place):
 def the_default_name_has_program_and_pid(place):
     result = place.record(["mark", "1"], output=None)
     check(result, 0, 1)
-    assert re.fullmatch(r"kymo-marks-\d+\.json\.gz", place.left()[0]), place.left()
+    assert re.fullmatch(r"kymo-marks-.+-\d+-\d{19}\.json\.gz", place.left()[0]), place.left()
     place.check_tidy()
 
 
