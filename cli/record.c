@@ -363,10 +363,19 @@ static int record(const struct arguments *arguments)
 		.exit_status = EXIT_OWN_FAILURE, /* stays where options are refused */
 	};
 	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_recorder_options options = arguments->options;
+	struct kymo_config *config = NULL;
 	struct kymo_error error = {0};
-	int32_t status =
-		kymo_recorder_run(&arguments->options, &result, &summary, &error);
-	int is_written = result.was_started && summary.bytes > 0;
+	int is_written;
+	int32_t status = kymo_config_create(&config, NULL, &error);
+
+	if (!status) {
+		ky_say_warnings(config);
+		options.config = config;
+		status = kymo_recorder_run(&options, &result, &summary, &error);
+	}
+	kymo_config_destroy(config);
+	is_written = result.was_started && summary.bytes > 0;
 
 	if (is_written) {
 		say_missing(&result, &summary, arguments->options.sources != NULL);

@@ -241,3 +241,11 @@ char *ky_must_copy(const char *text, size_t size)
 	copy[size] = '\0';
 	return copy;
 }
+
+void ky_say_warnings(const struct kymo_config *config)
+{
+	const char *warning;
+
+	for (size_t i = 0; (warning = kymo_config_warning(config, i)); i++)
+		ky_say_error(0, "%s", warning);
+}

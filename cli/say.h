@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <kymo/config.h>
 #include <kymo/session.h>
 
 struct option;
@@ -56,6 +57,9 @@ void ky_say_text(FILE *out, const char *text);
 
 /* As a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void ky_say_json(FILE *out, const char *text);
+
+/* Warnings of the configuration, one a line, to standard error. */
+void ky_say_warnings(const struct kymo_config *config);
 
 /* Flushes; false, with an error said, if anything could not be written. */
 bool ky_say_end(FILE *out);

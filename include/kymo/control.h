@@ -56,6 +56,10 @@ struct kymo_recorder_options {
 	void (*warning)(void *context, const char *text);
 	void *warning_context;
 
+	/* What zero members become; NULL: what files and environment say, see config.h.
+	 */
+	const struct kymo_config *config;
+
 	/* End of ABI 1.0 */
 };
 

@@ -5,6 +5,7 @@
 
 #include <kymo/base.h>
 #include <kymo/client.h>
+#include <kymo/config.h>
 #include <kymo/mark.h>
 #include <kymo/request.h>
 #include <kymo/session.h>

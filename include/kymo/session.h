@@ -28,6 +28,7 @@
 #define KYMO_SESSION_H
 
 #include <kymo/base.h>
+#include <kymo/config.h>
 #include <kymo/sink.h>
 
 KYMO_BEGIN_DECLS
@@ -47,11 +48,16 @@ struct kymo_session_options {
 	uint32_t struct_size;
 	uint32_t overflow;    /* KYMO_OVERFLOW_DROP (default) or _OVERWRITE */
 	uint64_t buffer_size; /* bytes of the capture; default 64 MiB */
-	/* Absolute paths of source plug-ins, or names of installed ones; ends with NULL.
+	/*
+	 * Absolute paths of source plug-ins, or names of installed ones, each with
+	 * ":OPTION=VALUE" if need be; ends with NULL.
 	 */
 	const char *const *sources;
 	uint64_t client_flags; /* KYMO_CLIENT_*: what the framework is to collect */
-			       /* End of ABI 1.0 */
+	/* What zero members become; NULL: what files and environment say, see config.h.
+	 */
+	const struct kymo_config *config;
+	/* End of ABI 1.0 */
 };
 
 #ifndef __cplusplus
@@ -111,10 +117,10 @@ KYMO_API int32_t kymo_session_stop(struct kymo_session *session,
 				   struct kymo_error *error);
 
 /*
- * Writes the stopped session to `path`: .json, .json.gz, .kymo. The file appears whole or
- * not at all; one that is there already is kept (KYMO_ERROR_EXISTS) unless the options
- * say `overwrite`. May be called again, with another path. options NULL: defaults;
- * summary may be NULL.
+ * Writes the stopped session to `path` (kymo_output_name() makes one): .json, .json.gz,
+ * .kymo. The file appears whole or not at all; one that is there already is kept
+ * (KYMO_ERROR_EXISTS) unless the options say `overwrite`. May be called again, with
+ * another path. options NULL: defaults; summary may be NULL.
  */
 KYMO_API int32_t kymo_session_save(struct kymo_session *session, const char *path,
 				   const struct kymo_sink_options *options,

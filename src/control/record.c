@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "config/pattern.h"
+#include "control/configure.h"
 #include "control/custody.h"
 #include "control/output.h"
 #include "control/process.h"
@@ -62,26 +63,32 @@ struct front {
 	struct ky_reception reception;
 	struct ky_custody custody;
 	struct ky_program program;
-	char target[PATH_MAX]; /* the output, links followed */
-	char *command_line;    /* arguments separated by NUL */
-	int is_running;        /* the program */
-	uint64_t notice_ns;    /* when it is time to say what is waited for; 0: never */
-	int is_cut;            /* nobody else is waited for */
-	int is_detached;       /* nor the output */
+	struct kymo_config *config; /* that options borrow from; NULL: the caller's */
+	char target[PATH_MAX];      /* the output, links followed */
+	char *command_line;         /* arguments separated by NUL */
+	int is_running;             /* the program */
+	uint64_t notice_ns; /* when it is time to say what is waited for; 0: never */
+	int is_cut;         /* nobody else is waited for */
+	int is_detached;    /* nor the output */
 };
 
 /* ---- Prepare ---- */
 
+/* `own` is a configuration that `out` borrows from, to be destroyed, or NULL. */
 static int32_t read_options(const struct kymo_recorder_options *options,
-			    struct kymo_recorder_options *out, struct kymo_error *error)
+			    struct kymo_recorder_options *out, struct kymo_config **own,
+			    struct kymo_error *error)
 {
 	int32_t status;
 
 	if (!options)
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no options");
 	status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
+	if (!status && !out->config)
+		status = kymo_config_create(own, NULL, error);
 	if (status)
 		return status;
+	ky_recorder_configure(out, out->config ? out->config : *own);
 	if (!out->arguments || !out->arguments[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no program to run");
 	status = ky_budget_check(out->buffer_size, error);
@@ -432,6 +439,7 @@ static void close_all(struct front *front)
 		ky_inheritance_give_back(&front->inheritance);
 	ky_loop_close(&front->loop);
 	free(front->command_line);
+	kymo_config_destroy(front->config);
 }
 
 int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
@@ -439,17 +447,24 @@ int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 			  struct kymo_summary *summary, struct kymo_error *error)
 {
 	struct kymo_recorder_options known;
-	struct front *front;
-	int32_t status = read_options(options, &known, error);
+	struct kymo_config *config = NULL;
+	struct front *front = NULL;
+	int32_t status = read_options(options, &known, &config, error);
 
 	if (!status)
 		status = check_results(result, summary, error);
-	if (status)
+	if (!status) {
+		front = calloc(1, sizeof(*front));
+		if (!front)
+			status = ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+					      "no memory left");
+	}
+	if (!front) {
+		kymo_config_destroy(config);
 		return status;
-	front = calloc(1, sizeof(*front));
-	if (!front)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	}
 	front->options = known;
+	front->config = config;
 	front->result.struct_size = sizeof(front->result);
 	front->result.exit_status = EXIT_OWN_FAILURE;
 	front->loop.epoll_fd = front->signal_fd = -1;

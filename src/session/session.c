@@ -29,6 +29,7 @@
 #include "base/lock.h"
 #include "base/options.h"
 #include "capture/lease.h"
+#include "config/config.h"
 #include "plugin/loader.h"
 #include "record/dictionary.h"
 #include "session/client.h"
@@ -111,14 +112,38 @@ static int32_t copy_sources(const char *const *from, char ***out,
 	return KYMO_OK;
 }
 
-/* Copies what is there into `out`, the rest of which becomes the defaults. */
+/* Members that are zero become what the configuration says. */
+static void configure(struct kymo_session_options *options,
+		      const struct kymo_config *config)
+{
+	const uint64_t overflow = ky_config_number(config, KY_KEY_OVERFLOW);
+
+	if (options->overflow == 0 && overflow != KYMO_OVERFLOW_STREAM)
+		options->overflow = (uint32_t)overflow;
+	if (options->buffer_size == 0)
+		options->buffer_size = ky_config_buffer_size(config);
+	if (!options->sources)
+		options->sources =
+			(const char *const *)ky_config_value(config, KY_KEY_SOURCES)
+				->list;
+}
+
+/*
+ * Copies what is there into `out`, the rest of which becomes the defaults. `own` is a
+ * configuration that it borrows from, to be destroyed, or NULL.
+ */
 static int32_t read_options(const struct kymo_session_options *options,
-			    struct kymo_session_options *out, struct kymo_error *error)
+			    struct kymo_session_options *out, struct kymo_config **own,
+			    struct kymo_error *error)
 {
 	int32_t status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
 
+	*own = NULL;
+	if (status == KYMO_OK && !out->config)
+		status = kymo_config_create(own, NULL, error);
 	if (status != KYMO_OK)
 		return status;
+	configure(out, out->config ? out->config : *own);
 	if (out->overflow == 0)
 		out->overflow = KYMO_OVERFLOW_DROP;
 	if (out->overflow != KYMO_OVERFLOW_DROP &&
@@ -204,44 +229,49 @@ int32_t kymo_session_create(struct kymo_session **out,
 			    struct kymo_error *error)
 {
 	struct kymo_session_options known;
-	struct kymo_session *session;
+	struct kymo_config *own = NULL;
+	struct kymo_session *session = NULL;
 	int32_t status;
 
 	if (!out)
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "no place for the session");
 	*out = NULL;
-	status = read_options(options, &known, error);
+	status = read_options(options, &known, &own, error);
 	if (status != KYMO_OK)
-		return status;
+		goto out;
 	session = calloc(1, sizeof(*session));
-	if (!session)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	if (!session) {
+		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		goto out;
+	}
 	session->pid = getpid();
 	session->overflow = known.overflow;
 	session->buffer_size = known.buffer_size;
 	session->client_flags = known.client_flags;
 	if (known.sources)
 		status = copy_sources(known.sources, &session->sources, error);
-	if (status != KYMO_OK) {
+	if (status != KYMO_OK)
 		kymo_session_destroy(session);
-		return status;
-	}
-	*out = session;
-	return KYMO_OK;
+	else
+		*out = session;
+out:
+	kymo_config_destroy(own);
+	return status;
 }
 
 /* ---- Prepare ---- */
 
-/* Adds the names of a plug-in's sources to the list of those wanted. */
+/* Adds the names of a plug-in's sources to the list of those wanted, with the option. */
 static int32_t want_sources(char *wanted, const struct kymo_plugin *plugin,
-			    struct kymo_error *error)
+			    const char *option, struct kymo_error *error)
 {
 	size_t size = strlen(wanted);
 
 	for (size_t i = 0; plugin->sources && plugin->sources[i]; i++) {
 		const char *name = plugin->sources[i]->name;
-		int added = snprintf(wanted + size, KY_WANTED_MAX - size, "%s,", name);
+		int added = snprintf(wanted + size, KY_WANTED_MAX - size, "%s%s,", name,
+				     option);
 
 		size += (size_t)added;
 		if (size >= KY_WANTED_MAX)
@@ -251,18 +281,38 @@ static int32_t want_sources(char *wanted, const struct kymo_plugin *plugin,
 	return KYMO_OK;
 }
 
-static int32_t load_source(const char *name, char *wanted, struct kymo_error *error)
+/* Where ":OPTION=VALUE" begins: at the first ':', of a path at the one after ".so". */
+static const char *find_option(const char *item)
 {
-	const struct kymo_plugin *plugin;
-	char path[PATH_MAX];
-	int32_t status = ky_plugin_path("source", name, path, sizeof(path), error);
+	const char *end = item[0] == '/' ? strstr(item, ".so:") : strchr(item, ':');
 
+	if (!end)
+		return item + strlen(item);
+	return item[0] == '/' ? end + strlen(".so") : end;
+}
+
+static int32_t load_source(const char *item, char *wanted, struct kymo_error *error)
+{
+	const char *option = find_option(item);
+	const struct kymo_plugin *plugin;
+	char name[PATH_MAX], path[PATH_MAX];
+	int32_t status = KYMO_OK;
+
+	/* The program's own marks, which are recorded in any case. */
+	if (strcmp(item, "app") == 0)
+		return KYMO_OK;
+	if ((size_t)snprintf(name, sizeof(name), "%.*s", (int)(option - item), item) >=
+	    sizeof(name))
+		status = ky_error_set(error, KYMO_ERROR_INVALID,
+				      "the name of a source is too long");
+	if (status == KYMO_OK)
+		status = ky_plugin_path("source", name, path, sizeof(path), error);
 	if (status == KYMO_OK)
 		status = ky_plugin_load(path, &plugin, error);
 	if (status == KYMO_OK)
 		status = ky_sources_add(plugin, error);
 	if (status == KYMO_OK)
-		status = want_sources(wanted, plugin, error);
+		status = want_sources(wanted, plugin, option, error);
 	return status;
 }
 

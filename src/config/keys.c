@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/keys.h"
+
+#include <string.h>
+
+#define WORD_MAX 64 /* of words that are compared; the longest key has 44 */
+
+#define COUNT .kind = KY_KIND_INTEGER, .most = INT32_MAX
+#define FLAG  .kind = KY_KIND_BOOL, .fallback = "false"
+#define WORDS .kind = KY_KIND_TEXT
+/* A variable of libkineto's that no text can set. */
+#define VARIABLE(text) .name = text, .variable = text, WORDS, .is_variable_only = 1
+#define OWN(text)      .name = "KYMO_" text, .variable = "KYMO_" text, .is_own = 1
+
+/* In ms: what libkineto allows in seconds. */
+#define SECONDS_MAX ((uint64_t)INT32_MAX * 1000)
+#define NS_MAX      (UINT64_C(1000000000) * 3600 * 24 * 366)
+
+static const struct ky_key keys[] = {
+	[KY_KEY_SOURCES] = {OWN("SOURCES"), .kind = KY_KIND_LIST,
+			    .use = "sources to record: NAME[:OPTION=VALUE], ..."},
+	[KY_KEY_OUTPUT] = {OWN("OUTPUT"), .kind = KY_KIND_PATTERN,
+			   .use = "pattern of the output's name"},
+	[KY_KEY_OVERWRITE] = {OWN("OVERWRITE"), FLAG,
+			      .use = "an existing output is replaced"},
+	[KY_KEY_BUFFER_SIZE] = {OWN("BUFFER_SIZE"), .kind = KY_KIND_SIZE, .unit = "bytes",
+				.fallback = "67108864", .least = 10 << 20,
+				.most = UINT64_C(1) << 40,
+				.use = "memory for the records of a process"},
+	[KY_KEY_OVERFLOW] = {OWN("OVERFLOW"), .kind = KY_KIND_CHOICE,
+			     .choices = "drop|overwrite|stream", .fallback = "stream",
+			     .use = "what becomes of records when that is full; a "
+				    "program's own session drops where this says stream"},
+	[KY_KEY_FILE_LIMIT] = {OWN("FILE_LIMIT"), .kind = KY_KIND_SIZE, .unit = "bytes",
+			       .least = 1, .most = INT64_MAX,
+			       .use = "streaming ends there; not set: half of the free "
+				      "space"},
+	[KY_KEY_FOLLOW_FORK] = {OWN("FOLLOW_FORK"), .kind = KY_KIND_BOOL,
+				.fallback = "true",
+				.use = "forked children are recorded"},
+	[KY_KEY_COMPAT] = {OWN("COMPAT"), WORDS,
+			   .use = "reader that the trace is made for"},
+	[KY_KEY_ACTIVITY_TYPES] = {.name = "ACTIVITY_TYPES", .kind = KY_KIND_LIST},
+	[KY_KEY_LOG_FILE] = {.name = "ACTIVITIES_LOG_FILE",
+			     WORDS,
+			     .use = "output, with _PID in front of its suffix, where "
+				    "KYMO_OUTPUT is not set"},
+	[KY_KEY_DEVICE_BUFFER_MB] = {.name = "ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB",
+				     COUNT,
+				     .unit = "MiB",
+				     .fallback = "128",
+				     .use = "memory for the records of a process, where "
+					    "it is set and KYMO_BUFFER_SIZE is not"},
+
+	{OWN("DELAY"), .kind = KY_KIND_DURATION, .unit = "ns", .fallback = "0",
+	 .most = NS_MAX},
+	{OWN("DURATION"), .kind = KY_KIND_DURATION, .unit = "ns", .least = 1,
+	 .most = NS_MAX},
+
+	{.name = "ACTIVITIES_ENABLED", .kind = KY_KIND_BOOL, .fallback = "true"},
+	{.name = "ACTIVITIES_DURATION_MSECS",
+	 .kind = KY_KIND_INTEGER,
+	 .most = SECONDS_MAX,
+	 .unit = "ms",
+	 .fallback = "500"},
+	{.name = "ACTIVITIES_ITERATIONS", COUNT, .fallback = "0"},
+	{.name = "ACTIVITIES_WARMUP_PERIOD_SECS", COUNT, .unit = "s", .fallback = "5"},
+	{.name = "ACTIVITIES_WARMUP_ITERATIONS", COUNT, .fallback = "0"},
+	{.name = "ACTIVITIES_DISPLAY_CUDA_SYNC_WAIT_EVENTS",
+	 .kind = KY_KIND_BOOL,
+	 .fallback = "true"},
+	{.name = "CUPTI_PER_THREAD_BUFFER_ENABLED", FLAG},
+	{.name = "CUPTI_PM_SAMPLING_METRICS", .kind = KY_KIND_LIST},
+	{.name = "CUPTI_PM_SAMPLING_DEVICE_ID", COUNT, .fallback = "-1"},
+	{.name = "PROFILE_START_TIME",
+	 .kind = KY_KIND_INTEGER,
+	 .most = INT64_MAX,
+	 .unit = "ms since the epoch",
+	 .fallback = "0"},
+	{.name = "PROFILE_START_ITERATION", COUNT, .fallback = "-1"},
+	{.name = "PROFILE_START_ITERATION_ROUNDUP", COUNT, .fallback = "-1"},
+	{.name = "REQUEST_TRACE_ID", WORDS},
+	{.name = "REQUEST_GROUP_TRACE_ID", WORDS},
+	{.name = "ENABLE_IPC_FABRIC", FLAG},
+	{.name = "ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS",
+	 COUNT,
+	 .unit = "s",
+	 .fallback = "5"},
+	{.name = "VERBOSE_LOG_LEVEL", COUNT, .fallback = "-1"},
+	{.name = "VERBOSE_LOG_MODULES", .kind = KY_KIND_LIST},
+	{.name = "PROFILE_REPORT_INPUT_SHAPES", FLAG},
+	{.name = "PROFILE_PROFILE_MEMORY", FLAG},
+	{.name = "PROFILE_WITH_STACK", FLAG},
+	{.name = "PROFILE_WITH_FLOPS", FLAG},
+	{.name = "PROFILE_WITH_MODULES", FLAG},
+	{.name = "PROFILE_MEMORY", FLAG},
+	{.name = "PROFILE_MEMORY_DURATION_MSECS",
+	 COUNT,
+	 .unit = "ms",
+	 .fallback = "1000"},
+	{.name = "ROCTRACER_MAX_EVENTS", COUNT, .unit = "rows", .fallback = "5000000"},
+	{.name = "CUSTOM_CONFIG", WORDS},
+	{.name = "XPUPTI_PROFILER_METRICS", .kind = KY_KIND_LIST},
+	{.name = "XPUPTI_PROFILER_ENABLE_PER_KERNEL", FLAG},
+	{.name = "XPUPTI_PROFILER_MAX_SCOPES",
+	 COUNT,
+	 .fallback = "1500 a kernel, 10 a user"},
+
+	{VARIABLE("KINETO_CONFIG"), .fallback = "/etc/libkineto.conf",
+	 .use = "file that is read first"},
+	{VARIABLE("KYMO_CONFIG"), .fallback = "/etc/kymo.conf", .is_own = 1,
+	 .use = "file that is read next"},
+	{VARIABLE("KINETO_USE_DAEMON")},
+	{VARIABLE("KINETO_LOG_LEVEL")},
+	{VARIABLE("KINETO_ONDEMAND_TRACE_DIR"), .fallback = "/tmp/"},
+	{VARIABLE("KINETO_IPC_SOCKET_DIR")},
+	{VARIABLE("SLURM_JOB_ID")},
+	{VARIABLE("PT_PROFILER_JOB_NAME")},
+	{VARIABLE("PT_PROFILER_JOB_VERSION")},
+	{VARIABLE("PT_PROFILER_JOB_ATTEMPT_INDEX")},
+	{VARIABLE("TEARDOWN_CUPTI")},
+	{VARIABLE("DISABLE_CUPTI_LAZY_REINIT")},
+};
+
+#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
+
+KYMO_STATIC_ASSERT(KEY_COUNT <= KY_KEY_MAX);
+
+/* Further names: those in another unit, and those that libkineto had before. */
+static const struct {
+	const char *name, *of;
+	uint64_t factor;
+} others[] = {
+	{"ACTIVITIES_DURATION_SECS", "ACTIVITIES_DURATION_MSECS", 1000},
+	{"CLIENT_INTERFACE_ENABLE_OP_INPUTS_COLLECTION", "PROFILE_REPORT_INPUT_SHAPES",
+	 1},
+	{"PYTHON_STACK_TRACE", "PROFILE_WITH_STACK", 1},
+};
+
+#define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
+
+static int is_named(struct kymo_str name, const char *text)
+{
+	return strlen(text) == name.size && memcmp(name.data, text, name.size) == 0;
+}
+
+static int is_same_letter(char a, char b)
+{
+	return a == b ||
+	       ((a ^ b) == ('a' ^ 'A') && (a | 0x20) >= 'a' && (a | 0x20) <= 'z');
+}
+
+/* Levenshtein's distance, whatever the case. */
+static size_t distance_of(struct kymo_str a, const char *b)
+{
+	size_t row[WORD_MAX + 1], size = strlen(b);
+
+	if (a.size > WORD_MAX || size > WORD_MAX)
+		return WORD_MAX;
+	for (size_t j = 0; j <= size; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a.size; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= size; j++) {
+			size_t best = corner + !is_same_letter(a.data[i - 1], b[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[size];
+}
+
+const struct ky_key *ky_key_at(size_t index)
+{
+	return index < KEY_COUNT ? &keys[index] : NULL;
+}
+
+const struct ky_key *ky_key_find(struct kymo_str name, size_t *index, uint64_t *factor)
+{
+	*factor = 1;
+	for (size_t i = 0; i < OTHER_COUNT; i++) {
+		if (!is_named(name, others[i].name))
+			continue;
+		*factor = others[i].factor;
+		name = (struct kymo_str){others[i].of, strlen(others[i].of)};
+		break;
+	}
+	for (size_t i = 0; i < KEY_COUNT; i++) {
+		if (keys[i].is_variable_only || !is_named(name, keys[i].name))
+			continue;
+		*index = i;
+		return &keys[i];
+	}
+	return NULL;
+}
+
+const char *ky_key_nearest(struct kymo_str name)
+{
+	size_t best = WORD_MAX;
+	const char *found = NULL;
+
+	for (size_t i = 0; i < KEY_COUNT + OTHER_COUNT; i++) {
+		const char *candidate =
+			i < KEY_COUNT ? keys[i].name : others[i - KEY_COUNT].name;
+		size_t distance = distance_of(name, candidate);
+
+		/* A third of the word may be wrong. */
+		if ((i < KEY_COUNT && keys[i].is_variable_only) || distance >= best ||
+		    distance > 1 + strlen(candidate) / 3)
+			continue;
+		best = distance;
+		found = candidate;
+	}
+	return found;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "config/pattern.h"
+
+/* Units by name in lower case, longest first where one begins another. */
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+#define SIZE_UNITS(letter, shift)                                                    \
+	{letter "ib", UINT64_C(1) << (shift)}, {letter "i", UINT64_C(1) << (shift)}, \
+		{letter "b", UINT64_C(1) << (shift)},                                \
+	{                                                                            \
+		letter, UINT64_C(1) << (shift)                                       \
+	}
+
+static const struct unit size_units[] = {
+	{"", 1},
+	{"b", 1},
+	SIZE_UNITS("k", 10),
+	SIZE_UNITS("m", 20),
+	SIZE_UNITS("g", 30),
+	SIZE_UNITS("t", 40),
+	{NULL, 0},
+};
+static const struct unit duration_units[] = {
+	{"ns", 1},
+	{"us", 1000},
+	{"ms", 1000000},
+	{"s", 1000000000},
+	{"min", UINT64_C(60) * 1000000000},
+	{"h", UINT64_C(3600) * 1000000000},
+	{NULL, 0},
+};
+static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
+
+static int32_t no_memory(struct kymo_error *error)
+{
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+}
+
+static struct kymo_str text_of(const char *text)
+{
+	return (struct kymo_str){text, strlen(text)};
+}
+
+static char lower(char byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? (char)(byte + ('a' - 'A')) : byte;
+}
+
+/* In any case of ASCII letters: a locale must not change what a file means. */
+static int is_word(struct kymo_str text, const char *word)
+{
+	if (strlen(word) != text.size)
+		return 0;
+	for (size_t i = 0; i < text.size; i++)
+		if (lower(text.data[i]) != word[i])
+			return 0;
+	return 1;
+}
+
+static int32_t read_bool(struct kymo_str text, uint64_t *out, struct kymo_error *error)
+{
+	static const char *const words[2][5] = {{"n", "no", "f", "false", "0"},
+						{"y", "yes", "t", "true", "1"}};
+
+	for (uint64_t value = 0; value < 2; value++) {
+		for (size_t i = 0; i < 5; i++) {
+			if (!is_word(text, words[value][i]))
+				continue;
+			*out = value;
+			return KYMO_OK;
+		}
+	}
+	return ky_error_set(error, KYMO_ERROR_CONFIG, "true or false is wanted");
+}
+
+static int32_t read_choice(const char *choices, struct kymo_str text, uint64_t *out,
+			   struct kymo_error *error)
+{
+	const char *at = choices;
+
+	for (*out = 1; *at; ++*out) {
+		size_t size = strcspn(at, "|");
+
+		if (size == text.size && memcmp(at, text.data, size) == 0)
+			return KYMO_OK;
+		at += size + (at[size] == '|');
+	}
+	return ky_error_set(error, KYMO_ERROR_CONFIG, "one of %s is wanted", choices);
+}
+
+/* Digits at the beginning; how many there are, 0 also if they are too much. */
+static size_t read_digits(struct kymo_str text, uint64_t *out, int *is_too_much)
+{
+	size_t size = 0;
+
+	*out = 0;
+	*is_too_much = 0;
+	for (; size < text.size && text.data[size] >= '0' && text.data[size] <= '9';
+	     size++) {
+		const uint64_t digit = (uint64_t)(text.data[size] - '0');
+
+		*is_too_much |= *out > (UINT64_MAX - digit) / 10;
+		*out = *out * 10 + digit;
+	}
+	return size;
+}
+
+static int32_t read_number(const struct ky_key *key, struct kymo_str text,
+			   uint64_t factor, uint64_t *out, struct kymo_error *error)
+{
+	const struct unit *unit = key->kind == KY_KIND_SIZE       ? size_units
+				  : key->kind == KY_KIND_DURATION ? duration_units
+								  : no_units;
+	const char *wanted = key->kind == KY_KIND_SIZE ? "a size, as in 64MiB or 1G,"
+			     : key->kind == KY_KIND_DURATION
+				     ? "a time, as in 500ms or 2s,"
+				     : "a number, of digits only,";
+	struct kymo_str rest;
+	int is_too_much;
+	size_t size = read_digits(text, out, &is_too_much);
+
+	rest = (struct kymo_str){text.data + size, text.size - size};
+	while (unit->name && !is_word(rest, unit->name))
+		unit++;
+	if (size == 0 || !unit->name)
+		return ky_error_set(error, KYMO_ERROR_CONFIG, "%s is wanted", wanted);
+	factor *= unit->factor;
+	if (is_too_much || *out > key->most / factor || *out * factor < key->least) {
+		/* With a unit of their own, limits are told in the key's. */
+		const uint64_t shown = key->kind == KY_KIND_INTEGER ? factor : 1;
+
+		return ky_error_set(error, KYMO_ERROR_CONFIG,
+				    "from %" PRIu64 " to %" PRIu64 " is allowed",
+				    (key->least + shown - 1) / shown, key->most / shown);
+	}
+	*out *= factor;
+	return KYMO_OK;
+}
+
+static void free_list(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+/* The parts between commas, blanks around them left out, and those that are empty. */
+static int32_t read_list(struct kymo_str text, char ***out, struct kymo_error *error)
+{
+	size_t count = 0, room = 2;
+	char **list;
+
+	for (size_t i = 0; i < text.size; i++)
+		room += text.data[i] == ',';
+	list = calloc(room, sizeof(*list));
+	if (!list)
+		return no_memory(error);
+	for (size_t at = 0; at < text.size; at++) {
+		size_t end = at, begin = at;
+
+		while (end < text.size && text.data[end] != ',')
+			end++;
+		at = end;
+		while (begin < end && strchr(" \t", text.data[begin]))
+			begin++;
+		while (end > begin && strchr(" \t", text.data[end - 1]))
+			end--;
+		if (begin == end)
+			continue;
+		list[count] = strndup(text.data + begin, end - begin);
+		if (!list[count++]) {
+			free_list(list);
+			return no_memory(error);
+		}
+	}
+	if (count == 0) {
+		free(list);
+		list = NULL;
+	}
+	*out = list;
+	return KYMO_OK;
+}
+
+/* `value->text`: numbers in the key's unit, other things as they were given. */
+static int32_t keep_text(const struct ky_key *key, struct kymo_str text,
+			 struct ky_value *value, struct kymo_error *error)
+{
+	char digits[24];
+
+	switch (key->kind) {
+	case KY_KIND_BOOL:
+		text = text_of(value->number ? "true" : "false");
+		break;
+	case KY_KIND_INTEGER:
+	case KY_KIND_SIZE:
+	case KY_KIND_DURATION:
+		snprintf(digits, sizeof(digits), "%" PRIu64, value->number);
+		text = text_of(digits);
+		break;
+	default:
+		break;
+	}
+	value->text = strndup(text.size ? text.data : "", text.size);
+	return value->text ? KYMO_OK : no_memory(error);
+}
+
+static int32_t read_any(const struct ky_key *key, struct kymo_str text, uint64_t factor,
+			struct ky_value *out, struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	switch (key->kind) {
+	case KY_KIND_TEXT:
+	case KY_KIND_PATTERN: /* checked once it is kept, and so terminated */
+		break;
+	case KY_KIND_LIST:
+		status = read_list(text, &out->list, error);
+		break;
+	case KY_KIND_BOOL:
+		status = read_bool(text, &out->number, error);
+		break;
+	case KY_KIND_CHOICE:
+		status = read_choice(key->choices, text, &out->number, error);
+		break;
+	case KY_KIND_INTEGER:
+	case KY_KIND_SIZE:
+	case KY_KIND_DURATION:
+		status = read_number(key, text, factor, &out->number, error);
+		break;
+	}
+	if (status == KYMO_OK)
+		status = keep_text(key, text, out, error);
+	if (status == KYMO_OK && key->kind == KY_KIND_PATTERN)
+		status = ky_pattern_check(out->text, error);
+	return status;
+}
+
+void ky_value_fini(struct ky_value *value)
+{
+	free(value->text);
+	free(value->origin);
+	free_list(value->list);
+	*value = (struct ky_value){0};
+}
+
+int32_t ky_value_read(const struct ky_key *key, struct kymo_str text, uint64_t factor,
+		      const char *origin, struct ky_value *out, struct kymo_error *error)
+{
+	struct ky_value value = {0};
+	int32_t status = read_any(key, text, factor, &value, error);
+
+	if (status == KYMO_OK) {
+		value.origin = strdup(origin);
+		if (!value.origin)
+			status = no_memory(error);
+	}
+	if (status != KYMO_OK) {
+		ky_value_fini(&value);
+		return status;
+	}
+	ky_value_fini(out);
+	*out = value;
+	return KYMO_OK;
+}

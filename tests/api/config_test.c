@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The configuration: who overrides whom, and that sessions do as it says. */
+#define _GNU_SOURCE /* mkdtemp, setenv */
+#include <kymo/kymo.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static char folder[] = "/tmp/kymo-config-XXXXXX";
+static char base[64], own[64];
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(base, sizeof(base), "%s/base", folder);
+	snprintf(own, sizeof(own), "%s/own", folder);
+	setenv("KINETO_CONFIG", base, 1);
+	setenv("KYMO_CONFIG", own, 1);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	unlink(base);
+	unlink(own);
+	return rmdir(folder);
+}
+
+static int write_both(void **state)
+{
+	(void)state;
+	write_file(base, "VERBOSE_LOG_LEVEL = 1\nREQUEST_TRACE_ID = base\n"
+			 "KYMO_BUFFER_SIZE = 11MiB\nKYMO_COMPAT = base\n");
+	write_file(own, "REQUEST_TRACE_ID = own\nKYMO_BUFFER_SIZE = 12MiB\n"
+			"KYMO_COMPAT = own\n");
+	unsetenv("KYMO_BUFFER_SIZE");
+	unsetenv("KYMO_COMPAT");
+	unsetenv("KYMO_OVERFLOW");
+	return 0;
+}
+
+static struct kymo_config *create(const struct kymo_config_options *options)
+{
+	struct kymo_config *config = NULL;
+	struct kymo_error error = {0};
+
+	if (kymo_config_create(&config, options, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	return config;
+}
+
+static struct kymo_config_value value_of(const struct kymo_config *config,
+					 const char *key)
+{
+	struct kymo_config_value value = {.struct_size = sizeof(value)};
+
+	for (size_t i = 0; kymo_config_at(config, i, &value) == KYMO_OK; i++)
+		if (strcmp(value.key, key) == 0)
+			return value;
+	fail_msg("no key %s", key);
+	return value;
+}
+
+static void expect(const struct kymo_config *config, const char *key, const char *value,
+		   const char *origin)
+{
+	const struct kymo_config_value found = value_of(config, key);
+
+	assert_string_equal(found.value, value);
+	assert_non_null(strstr(found.origin, origin));
+}
+
+static void what_comes_later_overrides(void **state)
+{
+	const struct kymo_config_options options = {
+		.struct_size = sizeof(options),
+		.text = KYMO_STR("KYMO_COMPAT = text\n"),
+	};
+	struct kymo_config *config;
+
+	(void)state;
+	setenv("KYMO_BUFFER_SIZE", "13MiB", 1);
+	setenv("KYMO_COMPAT", "environment", 1);
+	setenv("KYMO_OVERFLOW", "", 1);
+	config = create(&options);
+	expect(config, "VERBOSE_LOG_LEVEL", "1", "/base:1");
+	expect(config, "REQUEST_TRACE_ID", "own", "/own:1");
+	expect(config, "KYMO_BUFFER_SIZE", "13631488", "environment");
+	expect(config, "KYMO_COMPAT", "text", "options:1");
+	expect(config, "KYMO_OVERFLOW", "stream", "default");
+	expect(config, "KYMO_CONFIG", own, "environment");
+	/* One file overriding another is no warning. */
+	assert_null(kymo_config_warning(config, 0));
+	kymo_config_destroy(config);
+}
+
+static void files_and_environment_can_be_left_out(void **state)
+{
+	struct kymo_config_options options = {
+		.struct_size = sizeof(options),
+		.flags = KYMO_CONFIG_NO_FILES,
+	};
+	struct kymo_config *config;
+
+	(void)state;
+	setenv("KYMO_COMPAT", "environment", 1);
+	config = create(&options);
+	expect(config, "REQUEST_TRACE_ID", "", "default");
+	expect(config, "KYMO_COMPAT", "environment", "environment");
+	kymo_config_destroy(config);
+	options.flags |= KYMO_CONFIG_NO_ENVIRONMENT;
+	config = create(&options);
+	expect(config, "KYMO_COMPAT", "", "default");
+	kymo_config_destroy(config);
+	options.file = own;
+	config = create(&options);
+	expect(config, "KYMO_COMPAT", "own", "/own:3");
+	kymo_config_destroy(config);
+	setenv("KYMO_CONFIG", "", 1);
+	config = create(NULL);
+	expect(config, "REQUEST_TRACE_ID", "base", "/base:2");
+	kymo_config_destroy(config);
+	setenv("KYMO_CONFIG", own, 1);
+}
+
+static void a_named_file_that_is_missing_or_bad_is_an_error(void **state)
+{
+	struct kymo_config_options options = {.struct_size = sizeof(options)};
+	struct kymo_config *config = (struct kymo_config *)&options;
+	struct kymo_error error = {0};
+
+	(void)state;
+	write_file(own, "KYMO_COMPAT = x\nKYMO_OVERFLOW = some\n");
+	assert_int_equal(kymo_config_create(&config, NULL, &error), KYMO_ERROR_CONFIG);
+	assert_null(config);
+	assert_non_null(strstr(error.message, "/own:2: KYMO_OVERFLOW \"some\""));
+	unlink(own);
+	assert_int_equal(kymo_config_create(&config, NULL, &error), KYMO_ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "KYMO_CONFIG: cannot read"));
+	options.file = folder;
+	assert_int_not_equal(kymo_config_create(&config, &options, &error), KYMO_OK);
+	options.file = "/dev/zero";
+	assert_int_equal(kymo_config_create(&config, &options, &error),
+			 KYMO_ERROR_CONFIG);
+	assert_non_null(strstr(error.message, "too long"));
+	options.file = "/dev/null";
+	assert_int_equal(kymo_config_create(&config, &options, &error), KYMO_OK);
+	kymo_config_destroy(config);
+}
+
+static void a_bad_variable_is_named(void **state)
+{
+	struct kymo_config *config;
+	struct kymo_error error = {0};
+
+	(void)state;
+	setenv("KYMO_BUFFER_SIZE", "9x", 1);
+	assert_int_equal(kymo_config_create(&config, NULL, &error), KYMO_ERROR_CONFIG);
+	assert_non_null(strstr(error.message, "environment: KYMO_BUFFER_SIZE \"9x\""));
+}
+
+static void that_a_file_is_another_one_is_seen(void **state)
+{
+	struct kymo_config *config = create(NULL);
+	char other[80];
+
+	(void)state;
+	assert_int_equal(kymo_config_has_changed(config), 0);
+	/* Another one of the same size and name. */
+	snprintf(other, sizeof(other), "%s.new", own);
+	write_file(other, "REQUEST_TRACE_ID = owe\nKYMO_BUFFER_SIZE = 12MiB\n"
+			  "KYMO_COMPAT = own\n");
+	assert_int_equal(rename(other, own), 0);
+	assert_int_equal(kymo_config_has_changed(config), 1);
+	kymo_config_destroy(config);
+	config = create(NULL);
+	assert_int_equal(kymo_config_has_changed(config), 0);
+	unlink(base);
+	assert_int_equal(kymo_config_has_changed(config), 1);
+	kymo_config_destroy(config);
+	setenv("KINETO_CONFIG", "", 1);
+	config = create(NULL);
+	write_file(base, "");
+	assert_int_equal(kymo_config_has_changed(config), 0);
+	kymo_config_destroy(config);
+	setenv("KINETO_CONFIG", base, 1);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+	struct kymo_config_options options = {.struct_size = 4};
+	struct kymo_config_value value = {.struct_size = sizeof(value)};
+	struct {
+		struct kymo_config_options known;
+		uint64_t unknown;
+	} longer = {.known = {.struct_size = sizeof(longer)}, .unknown = 1};
+	struct kymo_config *config;
+
+	(void)state;
+	assert_int_equal(kymo_config_create(NULL, NULL, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_config_create(&config, &options, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_config_create(&config, &longer.known, NULL),
+			 KYMO_ERROR_UNSUPPORTED);
+	assert_int_equal(kymo_config_at(NULL, 0, &value), KYMO_ERROR_INVALID);
+	config = create(NULL);
+	assert_int_equal(kymo_config_at(config, 0, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_config_at(config, 1000, &value), KYMO_END);
+	kymo_config_destroy(config);
+	kymo_config_destroy(NULL);
+	assert_null(kymo_config_warning(NULL, 0));
+	assert_int_equal(kymo_config_has_changed(NULL), 0);
+}
+
+static void a_session_does_as_configured(void **state)
+{
+	const struct kymo_config_options text = {
+		.struct_size = sizeof(text),
+		.text = KYMO_STR("KYMO_SOURCES = no_such_source\n"),
+	};
+	struct kymo_config *config = create(&text);
+	struct kymo_session_options options = {
+		.struct_size = sizeof(options),
+		.config = config,
+	};
+	struct kymo_session *session = NULL;
+	struct kymo_error error = {0};
+
+	(void)state;
+	assert_int_equal(kymo_session_create(&session, &options, &error), KYMO_OK);
+	kymo_config_destroy(config); /* not needed any more */
+	assert_int_equal(kymo_session_prepare(session, &error), KYMO_ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "no_such_source"));
+	kymo_session_destroy(session);
+
+	setenv("KYMO_SOURCES", "fake:spans=3,app", 1);
+	setenv("KYMO_OVERFLOW", "stream", 1);
+	assert_int_equal(kymo_session_create(&session, NULL, &error), KYMO_OK);
+	assert_int_equal(kymo_session_prepare(session, &error), KYMO_OK);
+	kymo_session_destroy(session);
+	unsetenv("KYMO_SOURCES");
+
+	setenv("KYMO_BUFFER_SIZE", "nine", 1);
+	assert_int_equal(kymo_session_create(&session, NULL, &error), KYMO_ERROR_CONFIG);
+	assert_null(session);
+}
+
+static void a_name_is_made_by_pattern_or_configuration(void **state)
+{
+	const struct kymo_config_options text = {
+		.struct_size = sizeof(text),
+		.text = KYMO_STR("ACTIVITIES_LOG_FILE = /d/log.json\n"),
+	};
+	struct kymo_config *config = create(&text);
+	char name[4096], other[4096], expected[64];
+	struct kymo_error error = {0};
+
+	(void)state;
+	assert_int_equal(kymo_output_name("a-%p.json", config, name, sizeof(name), NULL),
+			 KYMO_OK);
+	snprintf(expected, sizeof(expected), "a-%ld.json", (long)getpid());
+	assert_string_equal(name, expected);
+	assert_int_equal(kymo_output_name(NULL, config, name, sizeof(name), NULL),
+			 KYMO_OK);
+	snprintf(expected, sizeof(expected), "/d/log_%ld.json", (long)getpid());
+	assert_string_equal(name, expected);
+	kymo_config_destroy(config);
+	assert_int_equal(kymo_output_name(NULL, NULL, name, sizeof(name), NULL), KYMO_OK);
+	assert_int_equal(kymo_output_name(NULL, NULL, other, sizeof(other), NULL),
+			 KYMO_OK);
+	assert_string_not_equal(name, other);
+	assert_int_equal(kymo_output_name("%x", NULL, name, sizeof(name), &error),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(
+		kymo_output_name("%q{NOT_SET_HERE}", NULL, name, sizeof(name), &error),
+		KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_output_name("abc", NULL, name, 3, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_output_name("abc", NULL, NULL, 3, NULL),
+			 KYMO_ERROR_INVALID);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup(name, write_both)
+	const struct CMUnitTest tests[] = {
+		CASE(what_comes_later_overrides),
+		CASE(files_and_environment_can_be_left_out),
+		CASE(a_named_file_that_is_missing_or_bad_is_an_error),
+		CASE(a_bad_variable_is_named),
+		CASE(that_a_file_is_another_one_is_seen),
+		CASE(wrong_arguments_are_refused),
+		CASE(a_session_does_as_configured),
+		CASE(a_name_is_made_by_pattern_or_configuration),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
