@@ -13,9 +13,12 @@
 
 #include "say.h"
 
+#define OUTPUTS_MAX 16
+
 enum {
 	OPTION_COMPAT = 256,
 	OPTION_JSON,
+	OPTION_SINK,
 };
 
 static const struct option long_options[] = {
@@ -23,6 +26,7 @@ static const struct option long_options[] = {
 	{"force", no_argument, NULL, 'f'},
 	{"compat", required_argument, NULL, OPTION_COMPAT},
 	{"json", no_argument, NULL, OPTION_JSON},
+	{"sink", required_argument, NULL, OPTION_SINK},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -32,22 +36,38 @@ static const char usage[] =
 	"\n"
 	"Puts captures (.kymo) on one timeline and writes it as a trace.\n"
 	"\n"
-	"  -o, --output FILE    .json or .json.gz\n"
+	"  -o, --output FILE    .json or .json.gz; may be given more than once\n"
 	"  -f, --force          replace FILE if it exists\n"
 	"      --compat READER  add what a reader needs beyond what was recorded,\n"
 	"                       flagged as synthetic: tensorboard\n"
+	"      --sink FILE      load a sink that is not installed, by absolute path\n"
 	"      --json           print the summary as JSON\n"
 	"  -h, --help           show this\n";
 
 struct arguments {
-	const char *output;
+	struct kymo_output outputs[OUTPUTS_MAX];
+	struct kymo_output *list[OUTPUTS_MAX + 1]; /* those that there are */
+	size_t count;
 	struct kymo_sink_options options;
 	bool json, help;
 };
 
+static bool add_output(struct arguments *arguments, const char *path)
+{
+	struct kymo_output *output = &arguments->outputs[arguments->count];
+
+	if (arguments->count == OUTPUTS_MAX)
+		return false;
+	*output = (struct kymo_output){.struct_size = sizeof(*output), .path = path};
+	arguments->list[arguments->count++] = output;
+	return true;
+}
+
 /* 0, or an exit status. */
 static int read_arguments(int argc, char **argv, struct arguments *arguments)
 {
+	struct kymo_error error;
+
 	opterr = 0;
 	for (;;) {
 		const int option = getopt_long(argc, argv, ":o:fh", long_options, NULL);
@@ -56,7 +76,10 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 		case -1:
 			return 0;
 		case 'o':
-			arguments->output = optarg;
+			if (!add_output(arguments, optarg))
+				return ky_say_error(KY_EXIT_USAGE,
+						    "export: more than %d outputs",
+						    OUTPUTS_MAX);
 			break;
 		case 'f':
 			arguments->options.overwrite = 1;
@@ -64,6 +87,11 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 		case OPTION_COMPAT:
 			arguments->options.compat =
 				(struct kymo_str){optarg, strlen(optarg)};
+			break;
+		case OPTION_SINK:
+			if (kymo_sink_load(optarg, &error) != KYMO_OK)
+				return ky_say_error(KY_EXIT_FAILED, "--sink: %s",
+						    error.message);
 			break;
 		case OPTION_JSON:
 			arguments->json = true;
@@ -77,17 +105,18 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 	}
 }
 
-static void print_json(FILE *to, const char *path, const struct kymo_summary *summary)
+static void print_json(FILE *to, const struct kymo_output *output,
+		       const struct kymo_summary *summary)
 {
 	fputs("{\"file\": ", to);
-	ky_say_json(to, path);
+	ky_say_json(to, output->path);
 	fprintf(to,
 		", \"bytes\": %" PRIu64 ", \"processes\": %" PRIu32
 		", \"events\": %" PRIu64 ", \"kernels\": %" PRIu64
 		", \"copies\": %" PRIu64 ", \"arrows\": %" PRIu64 ", \"lost\": %" PRIu64
 		", \"untimed\": %" PRIu64 ", \"launches_without_result\": %" PRIu64
 		", \"incomplete\": %s, \"duration_ns\": %" PRId64 "}\n",
-		summary->bytes, summary->process_count, summary->events, summary->kernels,
+		output->bytes, summary->process_count, summary->events, summary->kernels,
 		summary->copies, summary->arrows, summary->lost, summary->untimed,
 		summary->launches_without_result, summary->incomplete ? "true" : "false",
 		summary->duration_ns);
@@ -104,18 +133,45 @@ static bool is_stdout(const char *path)
 	       file.st_ino == out.st_ino;
 }
 
-static void print_line(FILE *to, const char *path, const struct kymo_summary *summary)
+static void print_line(FILE *to, const struct kymo_output *output,
+		       const struct kymo_summary *summary)
 {
 	char duration[KY_SAY_SIZE], bytes[KY_SAY_SIZE];
 
-	ky_say_text(to, path);
+	ky_say_text(to, output->path);
 	ky_say_number(to, ": ", summary->events, "event", "events");
 	if (summary->kernels > 0)
 		ky_say_number(to, ", ", summary->kernels, "kernel", "kernels");
 	fprintf(to, ", %s, %s", ky_say_duration(duration, summary->duration_ns),
-		ky_say_bytes(bytes, summary->bytes));
+		ky_say_bytes(bytes, output->bytes));
 	ky_say_losses(to, summary, "");
 	fputc('\n', to);
+}
+
+static int export(struct arguments *arguments, const char *const *captures, size_t count)
+{
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_error error = {0};
+	FILE *to = stdout;
+	int status = 0;
+
+	if (kymo_timeline_export_all(captures, count, arguments->list,
+				     &arguments->options, &summary, &error) != KYMO_OK)
+		status = ky_say_error(KY_EXIT_FAILED, "%s", error.message);
+	for (size_t i = 0; i < arguments->count; i++)
+		if (is_stdout(arguments->list[i]->path))
+			to = stderr;
+	for (size_t i = 0; i < arguments->count; i++) {
+		const struct kymo_output *output = arguments->list[i];
+
+		if (output->status != KYMO_OK)
+			continue;
+		if (arguments->json)
+			print_json(to, output, &summary);
+		else
+			print_line(to, output, &summary);
+	}
+	return ky_say_end(stdout) ? status : KY_EXIT_FAILED;
 }
 
 int ky_cli_export(int argc, char **argv)
@@ -123,10 +179,7 @@ int ky_cli_export(int argc, char **argv)
 	struct arguments arguments = {
 		.options = {.struct_size = sizeof(arguments.options)},
 	};
-	struct kymo_summary summary = {.struct_size = sizeof(summary)};
-	struct kymo_error error = {0};
 	int status = read_arguments(argc, argv, &arguments);
-	FILE *to;
 
 	if (status != 0)
 		return status;
@@ -137,18 +190,10 @@ int ky_cli_export(int argc, char **argv)
 	if (optind >= argc)
 		return ky_say_error(KY_EXIT_USAGE,
 				    "export: no capture; see kymo export --help");
-	if (!arguments.output)
+	if (arguments.count == 0)
 		return ky_say_error(
 			KY_EXIT_USAGE,
 			"export: no output; say -o FILE, as in -o trace.json.gz");
-	if (kymo_timeline_export((const char *const *)argv + optind,
-				 (size_t)(argc - optind), arguments.output,
-				 &arguments.options, &summary, &error) != KYMO_OK)
-		return ky_say_error(KY_EXIT_FAILED, "%s", error.message);
-	to = is_stdout(arguments.output) ? stderr : stdout;
-	if (arguments.json)
-		print_json(to, arguments.output, &summary);
-	else
-		print_line(to, arguments.output, &summary);
-	return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+	return export(&arguments, (const char *const *)argv + optind,
+		      (size_t)(argc - optind));
 }

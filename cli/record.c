@@ -30,6 +30,7 @@ enum {
 	OPTION_TYPES,
 	OPTION_OVERFLOW,
 	OPTION_LIMIT,
+	OPTION_SINK,
 };
 
 static const struct option long_options[] = {
@@ -48,6 +49,7 @@ static const struct option long_options[] = {
 	{"types", required_argument, NULL, OPTION_TYPES},
 	{"overflow", required_argument, NULL, OPTION_OVERFLOW},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
+	{"sink", required_argument, NULL, OPTION_SINK},
 	{NULL, 0, NULL, 0},
 };
 
@@ -66,7 +68,8 @@ static const char usage[] =
 	"                         %h the host, %r the rank, %t the start time, %n\n"
 	"                         the first free number, %q{NAME} a variable of the\n"
 	"                         environment; default: a name of its own for every\n"
-	"                         recording, kymo-PROGRAM-HOST-PID-NS.json.gz\n"
+	"                         recording, kymo-PROGRAM-HOST-PID-NS.json.gz; may\n"
+	"                         be given more than once, for several outputs\n"
 	"  -f, --force            replace FILE if it exists\n"
 	"      --require LIST     fail (125) if one of these NAMEs has not recorded\n"
 	"      --buffer SIZE      memory for each process, 10MiB or more; default:\n"
@@ -83,6 +86,7 @@ static const char usage[] =
 	"                         PROGRAM only\n"
 	"      --compat READER    add what a reader needs beyond what was recorded,\n"
 	"                         flagged as synthetic: tensorboard\n"
+	"      --sink FILE        load a sink that is not installed, by absolute path\n"
 	"      --strict           fail (125) if anything was lost\n"
 	"  -h, --help             show this\n"
 	"\n"
@@ -91,7 +95,8 @@ static const char usage[] =
 
 struct arguments {
 	struct kymo_recorder_options options;
-	char **sources, **require; /* as options has them, but ours */
+	/* As options has them, but ours. */
+	char **sources, **require, **more_outputs;
 	int is_strict;
 };
 
@@ -207,6 +212,34 @@ static int read_wait(const char *text, uint32_t *out)
 	return 0;
 }
 
+static int load_sink(const char *path)
+{
+	struct kymo_error error;
+
+	if (kymo_sink_load(path, &error) == KYMO_OK)
+		return 0;
+	return fail("--sink: %s", error.message);
+}
+
+/* The first one names the recording. */
+static int add_output(struct arguments *arguments, const char *text)
+{
+	char **list = arguments->more_outputs;
+	size_t count = 0;
+
+	if (!arguments->options.output) {
+		arguments->options.output = text;
+		return 0;
+	}
+	while (list && list[count])
+		count++;
+	list = ky_must_grow(list, count + 2, sizeof(*list));
+	list[count] = ky_must_copy(text, strlen(text));
+	list[count + 1] = NULL;
+	arguments->more_outputs = list;
+	return 0;
+}
+
 static int read_option(struct arguments *arguments, int option, char **argv)
 {
 	struct kymo_recorder_options *options = &arguments->options;
@@ -215,8 +248,7 @@ static int read_option(struct arguments *arguments, int option, char **argv)
 	case 't':
 		return read_list(&arguments->sources, "--trace", optarg);
 	case 'o':
-		options->output = optarg;
-		return 0;
+		return add_output(arguments, optarg);
 	case 'f':
 		options->overwrite = 1;
 		return 0;
@@ -233,6 +265,8 @@ static int read_option(struct arguments *arguments, int option, char **argv)
 		return 0;
 	case OPTION_WAIT:
 		return read_wait(optarg, &options->wait);
+	case OPTION_SINK:
+		return load_sink(optarg);
 	case OPTION_STRICT:
 		arguments->is_strict = 1;
 		return 0;
@@ -273,6 +307,7 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments,
 	arguments->options.arguments = argv + optind;
 	arguments->options.sources = (const char *const *)arguments->sources;
 	arguments->options.require = (const char *const *)arguments->require;
+	arguments->options.more_outputs = (const char *const *)arguments->more_outputs;
 	return status;
 }
 
@@ -315,7 +350,7 @@ static void say_result(const struct kymo_recorder_result *result,
 	char text[KY_SAY_SIZE];
 
 	fputs("kymo: ", stderr);
-	ky_say_text(stderr, result->output);
+	ky_say_text(stderr, result->written);
 	ky_say_number(stderr, ": ", summary->events, "event", "events");
 	if (summary->kernels > 0)
 		ky_say_number(stderr, ", ", summary->kernels, "kernel", "kernels");
@@ -366,7 +401,6 @@ static int record(const struct arguments *arguments)
 	struct kymo_recorder_options options = arguments->options;
 	struct kymo_config *config = NULL;
 	struct kymo_error error = {0};
-	int is_written;
 	int32_t status = kymo_config_create(&config, NULL, &error);
 
 	if (!status) {
@@ -375,9 +409,7 @@ static int record(const struct arguments *arguments)
 		status = kymo_recorder_run(&options, &result, &summary, &error);
 	}
 	kymo_config_destroy(config);
-	is_written = result.was_started && summary.bytes > 0;
-
-	if (is_written) {
+	if (result.written[0]) {
 		say_missing(&result, &summary, arguments->options.sources != NULL);
 		say_result(&result, &summary);
 	}
@@ -422,5 +454,6 @@ int ky_cli_record(int argc, char **argv)
 		status = record(&arguments);
 	free_list(arguments.sources);
 	free_list(arguments.require);
+	free_list(arguments.more_outputs);
 	return status;
 }

@@ -60,6 +60,13 @@ struct kymo_recorder_options {
 	 */
 	const struct kymo_config *config;
 
+	/*
+	 * Further outputs of the same recording, as `output`; at most one in all is a
+	 * capture (.kymo). Ends with NULL; NULL: none. One that fails is told of in the
+	 * error, and does no harm to the others.
+	 */
+	const char *const *more_outputs;
+
 	/* End of ABI 1.0 */
 };
 
@@ -70,7 +77,7 @@ struct kymo_recorder_options {
 struct kymo_recorder_result {
 	uint32_t struct_size;
 	int32_t exit_status; /* as a shell would give it: 126, 127, 128+n included */
-	char output[4096];   /* the file, whether it was written or not */
+	char output[4096];   /* the first file, whether it was written or not */
 	char capture[4096];  /* the capture that was kept because writing failed */
 	char losses[256];    /* by reason: "buffer full 12, too big 1" */
 	char failed[512];    /* sources that could not record: "x: denied: why; y: ..." */
@@ -79,6 +86,7 @@ struct kymo_recorder_result {
 	char stopped[128];   /* why streaming ended before the program did */
 	uint32_t refused_count;
 	uint32_t was_started; /* 1: the program ran */
+	char written[4096];   /* the outputs that are whole: "a.json, b.kymo" */
 
 	/* End of ABI 1.0 */
 };

@@ -239,6 +239,25 @@ struct kymo_sink_desc {
 	const struct kymo_sink_ops *ops;
 };
 
+/* ---- For an application that has a sink of its own, or a plug-in elsewhere ---- */
+
+/*
+ * From now on "protocol://..." is written by these operations, in any case of letters.
+ * The protocol (1 to 64 of [A-Za-z0-9_-]) is copied; the operations must stay valid for
+ * ever. The last one of a protocol wins, also over an installed one; if there was one
+ * before, KYMO_OK comes with a warning in error->message, which else is "". What is wrong
+ * with the operations is KYMO_ERROR_INVALID. Any thread.
+ */
+KYMO_API int32_t kymo_sink_register(const char *protocol, const struct kymo_sink_ops *ops,
+				    struct kymo_error *error);
+
+/*
+ * Loads a sink plug-in that is not installed, by its absolute path (or one that is, by
+ * name), with the checks of any plug-in; its sinks come before others of their protocols
+ * and suffixes. Any thread; again is no error.
+ */
+KYMO_API int32_t kymo_sink_load(const char *name, struct kymo_error *error);
+
 KYMO_END_DECLS
 
 #endif

@@ -21,6 +21,27 @@ KYMO_API int32_t kymo_timeline_export(const char *const *captures, size_t count,
 				      struct kymo_summary *summary,
 				      struct kymo_error *error);
 
+/* One of the outputs of an export. Set struct_size and path, zero the rest. */
+struct kymo_output {
+	uint32_t struct_size;
+	int32_t status;          /* filled: KYMO_OK: it is whole and in place */
+	const char *path;        /* as for kymo_timeline_export */
+	uint64_t bytes;          /* filled: of the file */
+	struct kymo_error error; /* filled: why it is not */
+};
+
+/*
+ * The same to several outputs in one go; `outputs` ends with NULL. Each has a fate of its
+ * own: one that fails is removed, the others are completed. KYMO_OK if all are; else what
+ * the first failed with, and its path. The summary has the bytes of all that were
+ * written.
+ */
+KYMO_API int32_t kymo_timeline_export_all(const char *const *captures, size_t count,
+					  struct kymo_output *const *outputs,
+					  const struct kymo_sink_options *options,
+					  struct kymo_summary *summary,
+					  struct kymo_error *error);
+
 /*
  * The same into operations of the caller's own, in this thread: `sink` is handed to each
  * as it is; open and close are not called.

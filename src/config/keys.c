@@ -40,6 +40,10 @@ static const struct ky_key keys[] = {
 				.use = "forked children are recorded"},
 	[KY_KEY_COMPAT] = {OWN("COMPAT"), WORDS,
 			   .use = "reader that the trace is made for"},
+	[KY_KEY_SINKS] =
+		{OWN("SINKS"), .kind = KY_KIND_LIST,
+		 .use = "sink plug-ins to load, by absolute path: for recordings "
+			"and a program's own sessions"},
 	[KY_KEY_ACTIVITY_TYPES] = {.name = "ACTIVITY_TYPES", .kind = KY_KIND_LIST},
 	[KY_KEY_LOG_FILE] = {.name = "ACTIVITIES_LOG_FILE",
 			     WORDS,

@@ -237,7 +237,7 @@ static void keeper_died(struct ky_custody *custody)
 			     "the process that keeps the recording ended twice, the last "
 			     "time with status %d",
 			     WEXITSTATUS(wait_status));
-	if (ky_output_capture_path(custody->keeper_setup.output,
+	if (ky_output_capture_path(custody->keeper_setup.outputs[0],
 				   custody->keeper_setup.recorder, path, sizeof(path),
 				   NULL) == KYMO_OK &&
 	    access(path, F_OK) == 0)

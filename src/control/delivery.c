@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "control/output.h"
+#include "control/outputs.h"
 #include "session/export.h"
 
 static int flush_file(const char *path)
@@ -27,28 +28,43 @@ static int flush_file(const char *path)
 	return number;
 }
 
-static int32_t deliver_capture(const struct ky_delivery *delivery,
-			       struct kymo_summary *summary, struct kymo_error *error)
+/* Which of the outputs is the capture itself; behind the last: none. */
+static size_t find_capture(const struct ky_keeper_setup *setup)
 {
-	const struct ky_keeper_setup *setup = delivery->setup;
-	/* Counted before: should we die at it, another keeper finds the file in place. */
-	int32_t status = ky_export_count(delivery->capture, summary, error);
+	size_t index = 0;
+
+	while (setup->outputs[index] && !ky_output_is_capture(setup->outputs[index]))
+		index++;
+	return index;
+}
+
+/* Counted before, should nobody have: if we die at it, another keeper finds the file in
+ * place. */
+static int32_t deliver_capture(const struct ky_delivery *delivery, size_t index,
+			       struct ky_outcome *outcome, struct kymo_error *error)
+{
+	const char *target = delivery->setup->outputs[index];
+	struct kymo_summary *summary = &outcome->summary;
+	int32_t status = KYMO_OK;
 	int number;
 
+	if (summary->bytes == 0)
+		status = ky_export_count(delivery->capture, summary, error);
 	if (status)
 		return status;
 	number = flush_file(delivery->capture);
 	if (!number)
-		number = ky_move_file(delivery->capture, setup->output,
-				      (int)setup->overwrite);
+		number = ky_move_file(delivery->capture, target,
+				      (int)delivery->setup->overwrite);
 	if (number)
-		return ky_error_set_errno(error, number, "cannot make \"%s\"",
-					  setup->output);
+		return ky_error_set_errno(error, number, "cannot make \"%s\"", target);
+	outcome->written |= 1u << index;
 	return KYMO_OK;
 }
 
-static int32_t deliver_trace(const struct ky_delivery *delivery,
-			     struct kymo_summary *summary, struct kymo_error *error)
+/* All outputs that are no capture, in one go. */
+static int32_t deliver_traces(const struct ky_delivery *delivery,
+			      struct ky_outcome *outcome, struct kymo_error *error)
 {
 	const struct ky_keeper_setup *setup = delivery->setup;
 	const char *paths[] = {delivery->capture};
@@ -57,12 +73,44 @@ static int32_t deliver_trace(const struct ky_delivery *delivery,
 		.overwrite = setup->overwrite,
 		.compat = {setup->compat, setup->compat ? strlen(setup->compat) : 0},
 	};
-	int32_t status =
-		kymo_timeline_export(paths, 1, setup->output, &options, summary, error);
+	struct kymo_output outputs[KY_OUTPUTS_MAX];
+	struct kymo_output *list[KY_OUTPUTS_MAX + 1] = {NULL};
+	size_t count = 0;
+	int32_t status;
 
-	if (!status)
-		unlink(delivery->capture);
+	for (size_t i = 0; setup->outputs[i]; i++) {
+		outputs[i] = (struct kymo_output){.struct_size = sizeof(outputs[i]),
+						  .status = KYMO_END,
+						  .path = setup->outputs[i]};
+		if (!ky_output_is_capture(setup->outputs[i]))
+			list[count++] = &outputs[i];
+	}
+	if (count == 0)
+		return KYMO_OK;
+	status = kymo_timeline_export_all(paths, 1, list, &options, &outcome->summary,
+					  error);
+	for (size_t i = 0; setup->outputs[i]; i++)
+		if (outputs[i].status == KYMO_OK)
+			outcome->written |= 1u << i;
 	return status;
+}
+
+/* The capture file goes last: it is what others are made from. */
+static int32_t deliver(const struct ky_delivery *delivery, struct ky_outcome *outcome)
+{
+	const size_t capture = find_capture(delivery->setup);
+	struct kymo_error later = {0};
+	int32_t status = deliver_traces(delivery, outcome, &outcome->error);
+	int32_t second = KYMO_OK;
+
+	if (delivery->setup->outputs[capture])
+		second = deliver_capture(delivery, capture, outcome, &later);
+	else if (!status)
+		unlink(delivery->capture);
+	if (status || !second)
+		return status;
+	outcome->error = later;
+	return second;
 }
 
 int32_t ky_delivery_open(struct ky_delivery *out, const struct ky_keeper_setup *setup,
@@ -78,7 +126,7 @@ int32_t ky_delivery_open(struct ky_delivery *out, const struct ky_keeper_setup *
 
 	*spool = NULL;
 	out->setup = setup;
-	status = ky_output_capture_path(setup->output, setup->recorder, out->capture,
+	status = ky_output_capture_path(setup->outputs[0], setup->recorder, out->capture,
 					sizeof(out->capture), error);
 	if (status)
 		return status;
@@ -97,10 +145,7 @@ void ky_delivery_finish(struct ky_delivery *delivery, const struct kymo_error *f
 	outcome->summary.struct_size = sizeof(outcome->summary);
 	ky_report_make(delivery->capture, setup->wanted, setup->require, &outcome->report,
 		       &missing);
-	if (ky_output_is_capture(setup->output))
-		status = deliver_capture(delivery, &outcome->summary, &outcome->error);
-	else
-		status = deliver_trace(delivery, &outcome->summary, &outcome->error);
+	status = deliver(delivery, outcome);
 	if (status) {
 		outcome->error.status = status;
 		if (access(delivery->capture, F_OK) == 0)

@@ -50,6 +50,8 @@ struct ky_outcome {
 	struct kymo_error error; /* status KYMO_OK: the output is complete */
 	struct kymo_summary summary;
 	char capture[PATH_MAX]; /* kept because the output could not be written, or "" */
+	uint32_t written;       /* a bit for each output that is whole */
+	uint32_t reserved0;
 	struct ky_report report;
 };
 
@@ -63,7 +65,7 @@ struct ky_told {
 
 /* What a keeper knows from its birth. */
 struct ky_keeper_setup {
-	const char *output; /* the file to be made */
+	const char *const *outputs; /* to be made, ends with NULL; the first names more */
 	uint32_t overwrite;
 	uint32_t overflow;                       /* KY_OVERFLOW_* */
 	const struct ky_capture_setup *captures; /* how they are made, but the number */

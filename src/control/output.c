@@ -82,7 +82,14 @@ int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
 			struct kymo_error *error)
 {
 	char folder[PATH_MAX];
-	int32_t status = find_target(path, overwrite, target, error);
+	int32_t status;
+
+	/* Whether that is a file at all, only its sink knows. */
+	if (ky_sink_path(path) != path) {
+		snprintf(target, PATH_MAX, "%s", path);
+		return KYMO_OK;
+	}
+	status = find_target(path, overwrite, target, error);
 
 	if (!status)
 		status = folder_of(target, folder, sizeof(folder), error);
@@ -145,6 +152,8 @@ int32_t ky_output_capture_path(const char *path, pid_t recorder, char *out, size
 	char tail[48];
 
 	snprintf(tail, sizeof(tail), KY_CAPTURE_SUFFIX "-%ld", (long)recorder);
+	if (ky_sink_path(path) != path)
+		path = base_name(path);
 	if (!ky_path_beside(path, tail, out, size))
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "the output's name is too long");

@@ -10,7 +10,7 @@
 /*
  * Whether the finished file could be put there: not there yet (unless `overwrite`), no
  * other kind of thing, in a folder that can be written to. `target` (PATH_MAX bytes) is
- * where: links are followed.
+ * where: links are followed. What has a protocol is not looked at.
  */
 int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
 			struct kymo_error *error);
@@ -21,7 +21,10 @@ int32_t ky_output_check_sink(const char *path, uint32_t overwrite, const char *c
 
 int ky_output_is_capture(const char *path);
 
-/* Where the capture lies meanwhile: ".NAME.kymo-PID" beside it. */
+/*
+ * Where the capture lies meanwhile: ".NAME.kymo-PID" beside it; in the current folder if
+ * the output has a protocol.
+ */
 int32_t ky_output_capture_path(const char *path, pid_t recorder, char *out, size_t size,
 			       struct kymo_error *error);
 

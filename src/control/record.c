@@ -27,15 +27,17 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "config/config.h"
 #include "config/pattern.h"
 #include "control/configure.h"
 #include "control/custody.h"
-#include "control/output.h"
+#include "control/outputs.h"
 #include "control/process.h"
 #include "control/program.h"
 #include "control/reception.h"
 #include "control/selection.h"
 #include "record/layout.h"
+#include "session/sinks.h"
 
 #define EXIT_CANNOT_RUN  126
 #define EXIT_NO_PROGRAM  127
@@ -64,9 +66,9 @@ struct front {
 	struct ky_custody custody;
 	struct ky_program program;
 	struct kymo_config *config; /* that options borrow from; NULL: the caller's */
-	char target[PATH_MAX];      /* the output, links followed */
-	char *command_line;         /* arguments separated by NUL */
-	int is_running;             /* the program */
+	struct ky_outputs outputs;
+	char *command_line; /* arguments separated by NUL */
+	int is_running;     /* the program */
 	uint64_t notice_ns; /* when it is time to say what is waited for; 0: never */
 	int is_cut;         /* nobody else is waited for */
 	int is_detached;    /* nor the output */
@@ -89,6 +91,11 @@ static int32_t read_options(const struct kymo_recorder_options *options,
 	if (status)
 		return status;
 	ky_recorder_configure(out, out->config ? out->config : *own);
+	status = ky_sinks_load(
+		ky_config_value(out->config ? out->config : *own, KY_KEY_SINKS)->list,
+		error);
+	if (status)
+		return status;
 	if (!out->arguments || !out->arguments[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no program to run");
 	status = ky_budget_check(out->buffer_size, error);
@@ -200,25 +207,20 @@ static int32_t open_custody(struct front *front, struct kymo_error *error)
 		.pid = front->program.pid,
 		.start_realtime_ns = (int64_t)ky_realtime_ns(),
 	};
-	char *output = front->result.output;
 	struct ky_keeper_setup *setup = &front->custody.keeper_setup;
 	int32_t status;
 
-	status = ky_pattern_expand(options->output, &facts, output,
-				   sizeof(front->result.output), error);
-	if (!status)
-		status =
-			ky_output_check(output, options->overwrite, front->target, error);
-	if (!status)
-		status = ky_output_check_sink(output, options->overwrite, options->compat,
-					      error);
+	status = ky_outputs_make(&front->outputs, options, &facts, error);
+	if (front->outputs.count > 0)
+		ky_text_copy(front->result.output, sizeof(front->result.output),
+			     front->outputs.names[0]);
 	if (!status)
 		status = join_arguments(front, &setup->command_line, error);
 	if (status)
 		return status;
 	if (getrandom(&setup->session, sizeof(setup->session), 0) < 0)
 		setup->session = ky_realtime_ns();
-	setup->output = front->target;
+	setup->outputs = (const char *const *)front->outputs.targets;
 	setup->overwrite = options->overwrite;
 	setup->overflow = options->overflow ? options->overflow : KYMO_OVERFLOW_STREAM;
 	setup->file_limit = options->file_limit;
@@ -412,6 +414,8 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 		return ky_error_set(error, KYMO_ERROR_STATE,
 				    "interrupted; process %ld goes on writing \"%s\"",
 				    (long)front->custody.keeper, result->output);
+	ky_outputs_list(&front->outputs, outcome->written, result->written,
+			sizeof(result->written));
 	memcpy(result->capture, outcome->capture, sizeof(result->capture));
 	memcpy(result->losses, outcome->report.losses, sizeof(result->losses));
 	memcpy(result->stopped, outcome->report.stopped, sizeof(result->stopped));
@@ -439,6 +443,7 @@ static void close_all(struct front *front)
 		ky_inheritance_give_back(&front->inheritance);
 	ky_loop_close(&front->loop);
 	free(front->command_line);
+	ky_outputs_destroy(&front->outputs);
 	kymo_config_destroy(front->config);
 }
 

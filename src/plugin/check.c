@@ -268,7 +268,7 @@ static int32_t check_sink_tables(const struct kymo_sink_desc *sink,
 				error);
 }
 
-static int32_t check_sink(const struct kymo_sink_desc *sink, struct kymo_error *error)
+int32_t ky_plugin_check_sink(const struct kymo_sink_desc *sink, struct kymo_error *error)
 {
 	int32_t status = check_size(sink->struct_size, SIZE_1_0(kymo_sink_desc, ops),
 				    "kymo_sink_desc", error);
@@ -318,7 +318,7 @@ int32_t ky_plugin_check(const struct kymo_plugin *plugin, struct kymo_error *err
 	if (status != KYMO_OK)
 		return status;
 	check_list(plugin->sources, "source", check_source, error, status);
-	check_list(plugin->sinks, "sink", check_sink, error, status);
+	check_list(plugin->sinks, "sink", ky_plugin_check_sink, error, status);
 	if (status != KYMO_OK)
 		return status;
 	if (!(plugin->sources && plugin->sources[0]) &&

@@ -9,4 +9,7 @@
 /* KYMO_OK, or _VERSION (both numbers), or _PLUGIN with what is missing or wrong. */
 int32_t ky_plugin_check(const struct kymo_plugin *plugin, struct kymo_error *error);
 
+/* The same for one sink, wherever it comes from. */
+int32_t ky_plugin_check_sink(const struct kymo_sink_desc *sink, struct kymo_error *error);
+
 #endif

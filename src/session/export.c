@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wires readers, timeline and a sink. The sink's operations are reached through a tap,
+ * Wires readers, timeline and sinks. The sinks' operations are reached through a tap,
  * which sees what a summary needs and the ledger does not say, and hands on the rest.
  */
 #include "session/export.h"
@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "capture/reader.h"
 #include "session/sinks.h"
+#include "sink/fanout.h"
 #include "timeline/timeline.h"
 
 struct tap {
@@ -206,34 +207,173 @@ int32_t ky_sink_options_read(const struct kymo_sink_options *options,
 			       offsetof(struct kymo_sink_options, compat), out, error);
 }
 
-int32_t kymo_timeline_export(const char *const *captures, size_t count, const char *path,
-			     const struct kymo_sink_options *options,
-			     struct kymo_summary *summary, struct kymo_error *error)
+/* ---- Several outputs ---- */
+
+/* What a branch of the fan-out belongs to. */
+struct outlet {
+	struct kymo_output *output;
+	struct ky_sink_choice choice;
+};
+
+static void fail_output(struct kymo_output *output, int32_t status)
+{
+	output->status = output->error.status = status;
+}
+
+/* Opens those that can be; how many. The others say why. */
+static size_t open_outlets(struct kymo_output *const *outputs,
+			   const struct kymo_sink_options *options,
+			   struct outlet *outlets, struct ky_fanout_branch *branches)
+{
+	size_t count = 0;
+
+	for (; *outputs; outputs++) {
+		struct kymo_output *output = *outputs;
+		struct outlet *outlet = &outlets[count];
+		struct ky_fanout_branch *branch = &branches[count];
+		int32_t status;
+
+		status = ky_sink_choose(output->path, NULL, &outlet->choice,
+					&output->error);
+		if (status == KYMO_OK) {
+			branch->ops = outlet->choice.desc->ops;
+			status = branch->ops->open(outlet->choice.path, options,
+						   &branch->sink, &output->error);
+		}
+		fail_output(output, status);
+		outlet->output = output;
+		count += status == KYMO_OK;
+	}
+	return count;
+}
+
+static void close_outlets(const struct outlet *outlets,
+			  const struct ky_fanout_branch *branches, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct ky_fanout_branch *branch = &branches[i];
+
+		branch->ops->close(branch->sink);
+		outlets[i].output->error = branch->error;
+		outlets[i].output->status = branch->error.status;
+		if (branch->error.status == KYMO_OK)
+			outlets[i].output->bytes = branch->result.bytes;
+	}
+}
+
+/* Whatever it was, all that had been begun were aborted. */
+static void fail_all(const struct outlet *outlets, size_t count, int32_t status,
+		     const struct kymo_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (outlets[i].output->status != KYMO_OK)
+			continue;
+		outlets[i].output->error = *error;
+		fail_output(outlets[i].output, status);
+	}
+}
+
+/* The outputs are opened, written and closed; KYMO_OK if one of them is whole. */
+static int32_t write_outputs(struct job *job, struct kymo_output *const *outputs,
+			     size_t count, const struct kymo_sink_options *options,
+			     struct kymo_error *error)
+{
+	struct outlet *outlets = calloc(count, sizeof(*outlets));
+	struct ky_fanout_branch *branches = calloc(count, sizeof(*branches));
+	struct ky_fanout fanout = {.branches = branches};
+	struct kymo_error reason = {0};
+	int32_t status;
+
+	if (!outlets || !branches) {
+		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		goto out;
+	}
+	fanout.count = open_outlets(outputs, options, outlets, branches);
+	job->tap = (struct tap){.ops = &ky_fanout_ops, .sink = &fanout};
+	status = fanout.count > 0 ? run(job, &reason) : outputs[0]->status;
+	close_outlets(outlets, branches, fanout.count);
+	if (status != KYMO_OK)
+		fail_all(outlets, fanout.count, status, &reason);
+out:
+	free(outlets);
+	free(branches);
+	return status;
+}
+
+static int32_t check_outputs(struct kymo_output *const *outputs, size_t *count,
+			     struct kymo_error *error)
+{
+	*count = 0;
+	while (outputs && outputs[*count]) {
+		if (outputs[*count]->struct_size < sizeof(**outputs))
+			return ky_error_set(error, KYMO_ERROR_INVALID,
+					    "output %zu does not say its size",
+					    *count + 1);
+		/* So it stays where none is reached. */
+		outputs[*count]->status = KYMO_ERROR_STATE;
+		outputs[*count]->bytes = 0;
+		outputs[*count]->error = (struct kymo_error){0};
+		++*count;
+	}
+	if (*count == 0)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no output");
+	return KYMO_OK;
+}
+
+/* The first output that failed, or NULL. */
+static const struct kymo_output *find_failed(struct kymo_output *const *outputs)
+{
+	for (; *outputs; outputs++)
+		if ((*outputs)->status != KYMO_OK)
+			return *outputs;
+	return NULL;
+}
+
+int32_t kymo_timeline_export_all(const char *const *captures, size_t count,
+				 struct kymo_output *const *outputs,
+				 const struct kymo_sink_options *options,
+				 struct kymo_summary *summary, struct kymo_error *error)
 {
 	struct job job = {.count = count};
+	const struct kymo_output *failed;
 	struct kymo_sink_options known;
-	struct ky_sink_choice choice;
+	uint64_t bytes = 0;
+	size_t output_count;
 	int32_t status = ky_sink_options_read(options, &known, error);
 
 	if (status == KYMO_OK)
 		status = ky_result_check(summary, error);
 	if (status == KYMO_OK)
-		status = ky_sink_choose(path, NULL, &choice, error);
-	/* Before the sink: one that is opened is told what to write, or to give up. */
+		status = check_outputs(outputs, &output_count, error);
+	/* Before the sinks: one that is opened is told what to write, or to give up. */
 	if (status == KYMO_OK)
 		status = open_readers(captures, count, &job.readers, error);
 	if (status != KYMO_OK)
 		return status;
-	job.tap.ops = choice.desc->ops;
-	status = job.tap.ops->open(choice.path, &known, &job.tap.sink, error);
-	if (status == KYMO_OK) {
-		status = run(&job, error);
-		job.tap.ops->close(job.tap.sink);
-	}
+	status = write_outputs(&job, outputs, output_count, &known, error);
 	close_readers(job.readers, job.count);
+	for (size_t i = 0; i < output_count; i++)
+		bytes += outputs[i]->bytes;
 	if (status == KYMO_OK && summary)
-		fill_summary(summary, &job, job.result.bytes);
-	return status;
+		fill_summary(summary, &job, bytes);
+	failed = find_failed(outputs);
+	if (!failed)
+		return status;
+	ky_error_set(error, failed->status, "%s", failed->error.message);
+	if (output_count > 1)
+		ky_error_wrap(error, "output \"%s\"", failed->path ? failed->path : "");
+	return failed->status;
+}
+
+int32_t kymo_timeline_export(const char *const *captures, size_t count, const char *path,
+			     const struct kymo_sink_options *options,
+			     struct kymo_summary *summary, struct kymo_error *error)
+{
+	struct kymo_output output = {.struct_size = sizeof(output), .path = path};
+
+	return kymo_timeline_export_all(captures, count,
+					(struct kymo_output *[]){&output, NULL}, options,
+					summary, error);
 }
 
 int32_t kymo_timeline_export_to(const char *const *captures, size_t count,

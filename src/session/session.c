@@ -36,6 +36,7 @@
 #include "session/line.h"
 #include "session/page.h"
 #include "session/request.h"
+#include "session/sinks.h"
 #include "session/source.h"
 
 #define STOP_LIMIT_NS 2000000000u /* for all sources together */
@@ -152,7 +153,13 @@ static int32_t read_options(const struct kymo_session_options *options,
 				    "overflow %u is not one that a session of Kymo %s "
 				    "knows",
 				    out->overflow, KYMO_VERSION_STRING);
-	return ky_budget_check(out->buffer_size, error);
+	status = ky_budget_check(out->buffer_size, error);
+	if (status == KYMO_OK)
+		status = ky_sinks_load(
+			ky_config_value(out->config ? out->config : *own, KY_KEY_SINKS)
+				->list,
+			error);
+	return status;
 }
 
 /* Ends what the session still is to the process; session_lock held. */

@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 #include "plugin/loader.h"
+#include "session/sink_register.h"
+
+#define SCHEME_END "://"
 
 struct search {
 	struct kymo_str protocol; /* wanted; {NULL, 0}: look at suffixes */
@@ -16,12 +19,29 @@ struct search {
 	struct kymo_error broken; /* of the last plug-in that could not be used */
 };
 
+/* Whether the list of known ones has the text already. */
+static int is_known(const struct search *search, const char *text)
+{
+	size_t size = strlen(text);
+
+	for (const char *at = search->known; *at;) {
+		size_t part = strcspn(at, ",");
+
+		if (part == size && memcmp(at, text, size) == 0)
+			return 1;
+		at += part;
+		at += strspn(at, ", ");
+	}
+	return 0;
+}
+
 static void add_known(struct search *search, const char *text)
 {
 	size_t size = strlen(search->known);
 
-	snprintf(search->known + size, sizeof(search->known) - size, "%s%s",
-		 size ? ", " : "", text);
+	if (!is_known(search, text))
+		snprintf(search->known + size, sizeof(search->known) - size, "%s%s",
+			 size ? ", " : "", text);
 }
 
 static int ends_with(struct kymo_str text, const char *suffix)
@@ -29,20 +49,21 @@ static int ends_with(struct kymo_str text, const char *suffix)
 	size_t size = strlen(suffix);
 
 	return text.size > size &&
-	       memcmp(text.data + text.size - size, suffix, size) == 0;
+	       ky_sink_is_same(text.data + text.size - size, suffix, size);
 }
 
-/* The longest suffix wins: ".json.gz" over ".gz". */
-static void match_sink(struct search *search, const struct kymo_sink_desc *desc)
+/* The first that is offered wins; of suffixes the longest: ".json.gz" over ".gz". */
+static void offer(void *context, const struct kymo_sink_desc *desc)
 {
+	struct search *search = context;
 	char protocol[80];
 
 	if (search->protocol.data) {
 		snprintf(protocol, sizeof(protocol), "%s://", desc->protocol);
 		add_known(search, protocol);
-		if (strlen(desc->protocol) == search->protocol.size &&
-		    memcmp(desc->protocol, search->protocol.data,
-			   search->protocol.size) == 0)
+		if (!search->best && strlen(desc->protocol) == search->protocol.size &&
+		    ky_sink_is_same(desc->protocol, search->protocol.data,
+				    search->protocol.size))
 			search->best = desc;
 		return;
 	}
@@ -71,33 +92,41 @@ static int look_at_plugin(void *context, const char *path)
 		return 0;
 	}
 	for (size_t i = 0; plugin->sinks && plugin->sinks[i]; i++)
-		match_sink(search, plugin->sinks[i]);
+		offer(search, plugin->sinks[i]);
 	return 0;
+}
+
+const char *ky_sink_path(const char *output)
+{
+	const char *end = strstr(output, SCHEME_END);
+
+	/* What has a '/' in front of it is a path in which it happens to stand. */
+	if (!end || end == output || memchr(output, '/', (size_t)(end - output)))
+		return output;
+	return end + strlen(SCHEME_END);
 }
 
 int32_t ky_sink_choose(const char *path, const char *own, struct ky_sink_choice *out,
 		       struct kymo_error *error)
 {
 	struct search search = {0};
-	const char *scheme;
 	int32_t status;
 
 	if (!path || !path[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to write to");
-	search.path = (struct kymo_str){path, strlen(path)};
-	scheme = strstr(path, "://");
-	if (scheme) {
-		search.protocol = (struct kymo_str){path, (size_t)(scheme - path)};
-		search.path.data = scheme + strlen("://");
-		search.path.size = strlen(search.path.data);
-	}
+	search.path.data = ky_sink_path(path);
+	search.path.size = strlen(search.path.data);
+	if (search.path.data != path)
+		search.protocol = (struct kymo_str){
+			path, (size_t)(search.path.data - path) - strlen(SCHEME_END)};
+	ky_sinks_visit(offer, &search);
 	status = ky_plugin_each("sink", look_at_plugin, &search, error);
 	if (status != KYMO_OK)
 		return status;
 	*out = (struct ky_sink_choice){.desc = search.best, .path = search.path};
 	if (search.best)
 		return KYMO_OK;
-	if (own && !scheme)
+	if (own && !search.protocol.data)
 		add_known(&search, own);
 	if (search.broken.message[0])
 		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,

@@ -14,6 +14,7 @@
 #include <kymo/request.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
+#include <kymo/timeline.h>
 
 #include "support/test.h"
 
@@ -92,8 +93,9 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_request_status, 1584),
 	GROWING(struct kymo_config_options, 32),
 	GROWING(struct kymo_config_value, 48),
-	GROWING(struct kymo_recorder_options, 120),
-	GROWING(struct kymo_recorder_result, 9760),
+	GROWING(struct kymo_output, 536),
+	GROWING(struct kymo_recorder_options, 128),
+	GROWING(struct kymo_recorder_result, 13856),
 	GROWING(struct kymo_finding, 96),
 };
 

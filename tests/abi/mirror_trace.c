@@ -8,6 +8,7 @@
 #include <kymo/request.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
+#include <kymo/timeline.h>
 
 const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_trace_value, key, 0, 16),
@@ -237,6 +238,11 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_request_status, duration_ns, 40, 8),
 	MEMBER(struct kymo_request_status, path, 48, 1024),
 	MEMBER(struct kymo_request_status, reason, 1072, 512),
+	MEMBER(struct kymo_output, struct_size, 0, 4),
+	MEMBER(struct kymo_output, status, 4, 4),
+	MEMBER(struct kymo_output, path, 8, 8),
+	MEMBER(struct kymo_output, bytes, 16, 8),
+	MEMBER(struct kymo_output, error, 24, 512),
 	MEMBER(struct kymo_recorder_options, struct_size, 0, 4),
 	MEMBER(struct kymo_recorder_options, wait, 4, 4),
 	MEMBER(struct kymo_recorder_options, overwrite, 8, 4),
@@ -255,6 +261,7 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_options, warning, 96, 8),
 	MEMBER(struct kymo_recorder_options, warning_context, 104, 8),
 	MEMBER(struct kymo_recorder_options, config, 112, 8),
+	MEMBER(struct kymo_recorder_options, more_outputs, 120, 8),
 	MEMBER(struct kymo_recorder_result, struct_size, 0, 4),
 	MEMBER(struct kymo_recorder_result, exit_status, 4, 4),
 	MEMBER(struct kymo_recorder_result, output, 8, 4096),
@@ -266,6 +273,7 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_result, stopped, 9624, 128),
 	MEMBER(struct kymo_recorder_result, refused_count, 9752, 4),
 	MEMBER(struct kymo_recorder_result, was_started, 9756, 4),
+	MEMBER(struct kymo_recorder_result, written, 9760, 4096),
 	MEMBER(struct kymo_finding, struct_size, 0, 4),
 	MEMBER(struct kymo_finding, kind, 4, 4),
 	MEMBER(struct kymo_finding, state, 8, 4),

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sinks of the program's own, and one trace into several of them. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <pthread.h>
+#include <stdio.h>
+
+#include <kymo/kymo.h>
+#include <kymo/timeline.h>
+
+#include "folder.h"
+#include "support/test.h"
+
+#define THREADS 8
+
+/* What the sinks of this file were told, by the path that they were opened with. */
+static struct {
+	char path[64];
+	size_t events;
+	int is_ended, is_aborted, is_closed;
+} told;
+
+static int32_t note_open(struct kymo_str path, const struct kymo_sink_options *options,
+			 void **sink, struct kymo_error *error)
+{
+	(void)options, (void)error;
+	memset(&told, 0, sizeof(told));
+	snprintf(told.path, sizeof(told.path), "%.*s", (int)path.size, path.data);
+	*sink = &told;
+	return KYMO_OK;
+}
+
+static int32_t note_begin(void *sink, const struct kymo_trace_header *header,
+			  struct kymo_error *error)
+{
+	(void)sink, (void)header, (void)error;
+	return KYMO_OK;
+}
+
+static int32_t note_batch(void *sink, const struct kymo_trace_event *const *events,
+			  size_t count, struct kymo_error *error)
+{
+	(void)sink, (void)error;
+	for (size_t i = 0; i < count; i++)
+		told.events += events[i]->type != NULL;
+	return KYMO_OK;
+}
+
+static int32_t fail_batch(void *sink, const struct kymo_trace_event *const *events,
+			  size_t count, struct kymo_error *error)
+{
+	(void)sink, (void)events, (void)count;
+	snprintf(error->message, sizeof(error->message), "the tape is torn");
+	return KYMO_ERROR_IO;
+}
+
+static int32_t note_end(void *sink, const struct kymo_trace_end *end,
+			struct kymo_sink_result *result, struct kymo_error *error)
+{
+	(void)sink, (void)end, (void)error;
+	told.is_ended = 1;
+	result->bytes = 11;
+	return KYMO_OK;
+}
+
+static void note_abort(void *sink)
+{
+	(void)sink;
+	told.is_aborted = 1;
+}
+
+static void note_close(void *sink)
+{
+	(void)sink;
+	told.is_closed = 1;
+}
+
+#define OPS(batch_function)                                                      \
+	{                                                                        \
+		.struct_size = sizeof(struct kymo_sink_ops), .open = note_open,  \
+		.begin = note_begin, .batch = (batch_function), .end = note_end, \
+		.abort = note_abort, .close = note_close                         \
+	}
+
+static const struct kymo_sink_ops noting = OPS(note_batch);
+static const struct kymo_sink_ops failing = OPS(fail_batch);
+
+/* A capture with three marks, in the folder. */
+static const char *make_capture(void)
+{
+	const char *path = in_folder("sinks.kymo");
+	static char kept[PATH_MAX];
+	static uint32_t name;
+	struct kymo_session *session;
+
+	snprintf(kept, sizeof(kept), "%s", path);
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	for (int i = 0; i < 3; i++)
+		kymo_mark_end(kymo_mark_begin(), kymo_mark_name(&name, "step"));
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_save(session, kept, NULL, NULL, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	return kept;
+}
+
+static void a_registered_sink_is_found_in_any_case(void **state)
+{
+	const char *capture = make_capture();
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_error error = {.message = "old"};
+
+	(void)state;
+	assert_int_equal(kymo_sink_register("Tape", &noting, &error), KYMO_OK);
+	assert_string_equal(error.message, "");
+	assert_int_equal(kymo_timeline_export(&capture, 1, "tAPE://reel 1", NULL,
+					      &summary, &error),
+			 KYMO_OK);
+	assert_string_equal(told.path, "reel 1");
+	assert_int_equal(told.events, 3);
+	assert_true(told.is_ended && told.is_closed && !told.is_aborted);
+	assert_int_equal(summary.bytes, 11);
+	unlink(capture);
+}
+
+static void the_last_one_of_a_protocol_wins_with_a_warning(void **state)
+{
+	const char *capture = make_capture();
+	struct kymo_error error = {0};
+
+	(void)state;
+	assert_int_equal(kymo_sink_register("reel", &failing, &error), KYMO_OK);
+	assert_int_equal(
+		kymo_timeline_export(&capture, 1, "reel://x", NULL, NULL, &error),
+		KYMO_ERROR_IO);
+	assert_string_equal(error.message, "the tape is torn");
+	assert_true(told.is_aborted && told.is_closed && !told.is_ended);
+	assert_int_equal(kymo_sink_register("REEL", &noting, &error), KYMO_OK);
+	assert_non_null(strstr(error.message, "REEL:// was registered before"));
+	assert_int_equal(
+		kymo_timeline_export(&capture, 1, "reel://x", NULL, NULL, &error),
+		KYMO_OK);
+	unlink(capture);
+}
+
+static void an_unknown_protocol_lists_the_known(void **state)
+{
+	const char *capture = make_capture();
+	struct kymo_error error = {0};
+
+	(void)state;
+	assert_int_equal(kymo_sink_register("known", &noting, NULL), KYMO_OK);
+	assert_int_equal(
+		kymo_timeline_export(&capture, 1, "knwon://x", NULL, NULL, &error),
+		KYMO_ERROR_UNSUPPORTED);
+	assert_non_null(strstr(error.message, "known://"));
+	assert_non_null(strstr(error.message, "chrome://"));
+	unlink(capture);
+}
+
+static void one_output_that_fails_leaves_the_others_whole(void **state)
+{
+	const char *capture = make_capture();
+	char json[PATH_MAX], gz[PATH_MAX];
+	struct kymo_output outputs[] = {
+		{.struct_size = sizeof(outputs[0]), .path = json},
+		{.struct_size = sizeof(outputs[0]), .path = "torn://x"},
+		{.struct_size = sizeof(outputs[0]), .path = "nobody://x"},
+		{.struct_size = sizeof(outputs[0]), .path = gz},
+	};
+	struct kymo_output *const list[] = {&outputs[0], &outputs[1], &outputs[2],
+					    &outputs[3], NULL};
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_error error = {0};
+
+	(void)state;
+	snprintf(json, sizeof(json), "%s", in_folder("a.json"));
+	snprintf(gz, sizeof(gz), "%s", in_folder("a.json.gz"));
+	assert_int_equal(kymo_sink_register("torn", &failing, NULL), KYMO_OK);
+	assert_int_equal(
+		kymo_timeline_export_all(&capture, 1, list, NULL, &summary, &error),
+		KYMO_ERROR_IO);
+	assert_string_equal(error.message, "output \"torn://x\": the tape is torn");
+	assert_int_equal(outputs[0].status, KYMO_OK);
+	assert_int_equal(outputs[1].status, KYMO_ERROR_IO);
+	assert_int_equal(outputs[2].status, KYMO_ERROR_UNSUPPORTED);
+	assert_int_equal(outputs[3].status, KYMO_OK);
+	assert_int_equal(summary.events, 3);
+	assert_int_equal(summary.bytes, outputs[0].bytes + outputs[3].bytes);
+	assert_int_equal(access(json, F_OK), 0);
+	assert_int_equal(access(gz, F_OK), 0);
+	/* Both are there now. */
+	assert_int_equal(kymo_timeline_export_all(&capture, 1, list, NULL, NULL, &error),
+			 KYMO_ERROR_EXISTS);
+	unlink(json);
+	unlink(gz);
+	unlink(capture);
+	assert_int_equal(kymo_timeline_export_all(&capture, 1, list, NULL, NULL, &error),
+			 KYMO_ERROR_NOT_FOUND);
+	assert_int_not_equal(outputs[0].status, KYMO_OK);
+	assert_int_equal(count_files(), 0);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+	const char *capture = "x.kymo";
+	struct kymo_output small = {.struct_size = 8, .path = "a.json"};
+	struct kymo_output *const none[] = {NULL};
+	struct kymo_output *const one[] = {&small, NULL};
+	struct kymo_sink_ops ops = noting;
+	struct kymo_error error = {0};
+
+	(void)state;
+	assert_int_equal(kymo_sink_register(NULL, &noting, &error), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_sink_register("a b", &noting, &error), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_sink_register("a", NULL, &error), KYMO_ERROR_INVALID);
+	ops.close = NULL;
+	assert_int_equal(kymo_sink_register("a", &ops, &error), KYMO_ERROR_INVALID);
+	assert_non_null(strstr(error.message, "\"close\" is missing"));
+	assert_int_equal(error.status, KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_sink_load("no_such_sink", &error), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_sink_load("/no/such.so", &error), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_sink_load(NULL, &error), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_sink_load("chrome", &error), KYMO_OK);
+	assert_int_equal(kymo_timeline_export_all(&capture, 1, none, NULL, NULL, &error),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_timeline_export_all(&capture, 1, NULL, NULL, NULL, &error),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_timeline_export_all(&capture, 1, one, NULL, NULL, &error),
+			 KYMO_ERROR_INVALID);
+}
+
+static void *register_many(void *context)
+{
+	const char *capture = "no_such.kymo";
+	char protocol[16];
+
+	for (int i = 0; i < 20; i++) {
+		snprintf(protocol, sizeof(protocol), "p%d-%d", *(int *)context, i);
+		assert_int_equal(kymo_sink_register(protocol, &noting, NULL), KYMO_OK);
+		/* Looks through the list while others add to it. */
+		kymo_timeline_export(&capture, 1, "p0-0://x", NULL, NULL, NULL);
+	}
+	return NULL;
+}
+
+static void threads_register_at_once(void **state)
+{
+	const char *capture = make_capture();
+	pthread_t threads[THREADS];
+	int numbers[THREADS];
+
+	(void)state;
+	for (int i = 0; i < THREADS; i++) {
+		numbers[i] = i;
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, register_many, &numbers[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < THREADS; i++) {
+		char url[32];
+
+		snprintf(url, sizeof(url), "p%d-19://x", i);
+		assert_int_equal(kymo_timeline_export(&capture, 1, url, NULL, NULL, NULL),
+				 KYMO_OK);
+	}
+	unlink(capture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_registered_sink_is_found_in_any_case),
+		cmocka_unit_test(the_last_one_of_a_protocol_wins_with_a_warning),
+		cmocka_unit_test(an_unknown_protocol_lists_the_known),
+		cmocka_unit_test(one_output_that_fails_leaves_the_others_whole),
+		cmocka_unit_test(wrong_arguments_are_refused),
+		cmocka_unit_test(threads_register_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
