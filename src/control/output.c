@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "session/sinks.h"
+#include "sink/memory.h"
 
 static const char *base_name(const char *path)
 {
@@ -135,6 +136,12 @@ int32_t ky_output_check_sink(const char *path, uint32_t overwrite, const char *c
 
 	if (!ky_output_is_capture(path)) {
 		status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+		if (!status && choice.desc == &ky_memory_sink)
+			return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+					    "%s is of no use here: it would be kept in a "
+					    "process of the recorder, which ends; name a "
+					    "file",
+					    path);
 		return status || !has_reader
 			       ? status
 			       : check_compat(&choice, overwrite, compat, error);

@@ -14,6 +14,7 @@
 #include "capture/reader.h"
 #include "session/sinks.h"
 #include "sink/fanout.h"
+#include "sink/memory.h"
 #include "timeline/timeline.h"
 
 struct tap {
@@ -397,5 +398,32 @@ int32_t kymo_timeline_export_to(const char *const *captures, size_t count,
 	close_readers(job.readers, job.count);
 	if (status == KYMO_OK)
 		ky_result_write(result, &job.result, sizeof(job.result));
+	return status;
+}
+
+int32_t kymo_memory_save(const struct kymo_memory_trace *trace, const char *path,
+			 const struct kymo_sink_options *options,
+			 struct kymo_sink_result *result, struct kymo_error *error)
+{
+	struct kymo_sink_result whole = {.struct_size = sizeof(whole)};
+	struct kymo_sink_options known;
+	struct ky_sink_choice choice;
+	void *sink = NULL;
+	int32_t status = ky_sink_options_read(options, &known, error);
+
+	if (!trace)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no trace to save");
+	if (status == KYMO_OK)
+		status = ky_result_check(result, error);
+	if (status == KYMO_OK)
+		status = ky_sink_choose(path, NULL, &choice, error);
+	if (status == KYMO_OK)
+		status = choice.desc->ops->open(choice.path, &known, &sink, error);
+	if (status != KYMO_OK)
+		return status;
+	status = ky_memory_replay(trace, choice.desc->ops, sink, &whole, error);
+	choice.desc->ops->close(sink);
+	if (status == KYMO_OK)
+		ky_result_write(result, &whole, sizeof(whole));
 	return status;
 }

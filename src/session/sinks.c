@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "plugin/loader.h"
 #include "session/sink_register.h"
+#include "sink/memory.h"
 
 #define SCHEME_END "://"
 
@@ -120,6 +121,7 @@ int32_t ky_sink_choose(const char *path, const char *own, struct ky_sink_choice 
 		search.protocol = (struct kymo_str){
 			path, (size_t)(search.path.data - path) - strlen(SCHEME_END)};
 	ky_sinks_visit(offer, &search);
+	offer(&search, &ky_memory_sink);
 	status = ky_plugin_each("sink", look_at_plugin, &search, error);
 	if (status != KYMO_OK)
 		return status;

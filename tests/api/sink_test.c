@@ -200,6 +200,92 @@ static void one_output_that_fails_leaves_the_others_whole(void **state)
 	assert_int_equal(count_files(), 0);
 }
 
+/* The file's text, to be freed. */
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = calloc(1, 1 << 20);
+
+	assert_non_null(file);
+	assert_non_null(text);
+	assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **state)
+{
+	const char *capture = make_capture();
+	struct kymo_output outputs[2] = {{.struct_size = sizeof(outputs[0])},
+					 {.struct_size = sizeof(outputs[0])}};
+	struct kymo_output *const list[] = {&outputs[0], &outputs[1], NULL};
+	struct kymo_memory_trace *trace;
+	const struct kymo_trace_event *event;
+	char direct[PATH_MAX], later[PATH_MAX];
+	char *first, *second;
+	size_t spans = 0;
+
+	(void)state;
+	snprintf(direct, sizeof(direct), "%s", in_folder("direct.json"));
+	snprintf(later, sizeof(later), "%s", in_folder("later.json"));
+	outputs[0].path = "memory://a b";
+	outputs[1].path = direct;
+	assert_int_equal(kymo_timeline_export_all(&capture, 1, list, NULL, NULL, NULL),
+			 KYMO_OK);
+	unlink(capture);
+	assert_int_equal(kymo_memory_take("a b", &trace, NULL), KYMO_OK);
+	for (size_t i = 0; (event = kymo_memory_event(trace, i)); i++) {
+		if (event->kind != KYMO_EVENT_SPAN)
+			continue;
+		spans++;
+		assert_int_equal(event->name.size, 4);
+		assert_memory_equal(event->name.data, "step", 4);
+		assert_int_equal(event->track->process->pid, (uint64_t)getpid());
+		assert_ptr_equal(event->track->base, event->track);
+	}
+	assert_int_equal(spans, 3);
+	assert_int_equal(kymo_memory_header(trace)->process_count, 1);
+	assert_int_equal(kymo_memory_end(trace)->ledger->spans, 3);
+	assert_int_equal(kymo_memory_save(trace, later, NULL, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_memory_save(trace, later, NULL, NULL, NULL),
+			 KYMO_ERROR_EXISTS);
+	kymo_memory_destroy(trace);
+	first = read_file(direct);
+	second = read_file(later);
+	/* But for the name of the file itself, which stands at the end. */
+	*strstr(first, "\"traceName\"") = '\0';
+	*strstr(second, "\"traceName\"") = '\0';
+	assert_string_equal(first, second);
+	free(first);
+	free(second);
+	unlink(direct);
+	unlink(later);
+}
+
+static void a_trace_in_memory_is_taken_once_the_last_one_of_its_name(void **state)
+{
+	const char *capture = make_capture();
+	struct kymo_memory_trace *trace;
+	struct kymo_error error = {0};
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(kymo_timeline_export(&capture, 1, "memory://twice", NULL,
+						      NULL, NULL),
+				 KYMO_OK);
+	unlink(capture);
+	assert_int_equal(kymo_memory_take("twice", &trace, NULL), KYMO_OK);
+	kymo_memory_destroy(trace);
+	assert_int_equal(kymo_memory_take("twice", &trace, &error), KYMO_ERROR_NOT_FOUND);
+	assert_null(trace);
+	assert_int_equal(kymo_memory_take("never", &trace, &error), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_memory_take(NULL, &trace, &error), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_memory_save(NULL, "x.json", NULL, NULL, &error),
+			 KYMO_ERROR_INVALID);
+	kymo_memory_destroy(NULL);
+	assert_null(kymo_memory_event(NULL, 0));
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
 	const char *capture = "x.kymo";
@@ -274,6 +360,10 @@ int main(void)
 		cmocka_unit_test(the_last_one_of_a_protocol_wins_with_a_warning),
 		cmocka_unit_test(an_unknown_protocol_lists_the_known),
 		cmocka_unit_test(one_output_that_fails_leaves_the_others_whole),
+		cmocka_unit_test(
+			a_trace_in_memory_is_whole_and_saved_as_it_would_have_been),
+		cmocka_unit_test(
+			a_trace_in_memory_is_taken_once_the_last_one_of_its_name),
 		cmocka_unit_test(wrong_arguments_are_refused),
 		cmocka_unit_test(threads_register_at_once),
 	};

@@ -286,6 +286,39 @@ def a_name_that_no_file_can_have_is_refused_at_once(place):
     assert place.left() == [], place.left()
 
 
+def several_outputs_are_of_one_recording(place):
+    more = ["-o", place.file("b.json.gz"), "-o", place.file("c-%p.kymo")]
+    result = place.record(*more, ["mark", "4"], output="a.json")
+    check(result, 0, 4, says=r"a\.json, \S*b\.json\.gz, \S*c-\d+\.kymo: 4 events")
+    left = place.left()
+    assert left[:2] == ["a.json", "b.json.gz"] and len(left) == 3, left
+    place.check_tidy()
+
+
+def outputs_that_cannot_be_are_refused_before_the_program_runs(place):
+    for more, says in ((["-o", place.file("t.json")], "named twice"),
+                       (["-o", place.file("b.kymo"), "-o", place.file("c.kymo")], "both captures"),
+                       (["-o", "memory://x"], "of no use here"),
+                       (["-o", "tape://x"], "known are: memory://, chrome://"),
+                       (["--sink", "/no/such.so"], "--sink: .*cannot find it")):
+        check(place.record(*more, ["ready", place.file("ran")], output="t.json"), 125, says=says)
+    assert place.left() == [], place.left()
+
+
+def an_output_that_fails_does_no_harm_to_the_others(place):
+    # Somebody else takes the name while the program runs.
+    result = place.finish(place.run(
+        [KYMO, "record", "-o", place.file("a.json"), "-o", place.file("b.json"), "--", "sh", "-c",
+         f"{MARKS} mark 3; echo mine > {place.file('a.json')}"]))
+    check(result, 125, says=r"^kymo: \S*b\.json: 3 events")
+    assert re.search(r'output "\S*a\.json".* exists already.*the capture is kept: kymo export',
+                     result.err), result
+    with open(place.file("a.json"), encoding="ascii") as f:
+        assert f.read() == "mine\n"
+    with open(place.file("b.json"), encoding="utf-8") as f:
+        json.load(f)
+
+
 def the_default_name_has_program_and_pid(place):
     result = place.record(["mark", "1"], output=None)
     check(result, 0, 1)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies of what a sink is told. They are made in blocks that are freed as a whole; equal
+ * texts are kept once. When memory is out the copying goes on with what there is, and
+ * `has_failed` says so.
+ */
+#ifndef KYMO_SINK_KEEP_H
+#define KYMO_SINK_KEEP_H
+
+#include <kymo/sink.h>
+
+struct ky_keep_block;
+
+struct kymo_memory_trace {
+	struct ky_keep_block *blocks;
+	struct kymo_str *texts; /* open addressing; {NULL, 0}: free */
+	size_t text_count, text_room;
+	const struct kymo_trace_header *header; /* NULL until begin */
+	const struct kymo_trace_end *end;       /* NULL until end */
+	const struct kymo_trace_track **tracks; /* by index; NULL: not seen yet */
+	size_t track_room;
+	const struct kymo_trace_event **events;
+	size_t event_count, event_room;
+	int has_failed;
+};
+
+/* What is in it, not itself. */
+void ky_keep_fini(struct kymo_memory_trace *trace);
+
+void ky_keep_header(struct kymo_memory_trace *trace,
+		    const struct kymo_trace_header *header);
+void ky_keep_event(struct kymo_memory_trace *trace, const struct kymo_trace_event *event);
+void ky_keep_end(struct kymo_memory_trace *trace, const struct kymo_trace_end *end);
+
+#endif
