@@ -83,6 +83,16 @@ KYMO_API int32_t kymo_request_submit(const struct kymo_request_options *options,
 				     uint64_t *id, struct kymo_error *error);
 
 /*
+ * Fills members that are zero with what the configuration says of requests: duration,
+ * warm-up and start, by time and by iterations, by libkineto's keys or, before those, by
+ * KYMO_DURATION and KYMO_DELAY (counted from now). The duration, 500 ms, and the warm-up,
+ * 5 s, have libkineto's defaults. `path` is the caller's: see kymo_output_name.
+ */
+KYMO_API int32_t kymo_request_configure(struct kymo_request_options *options,
+					const struct kymo_config *config,
+					struct kymo_error *error);
+
+/*
  * How it stands. The last 64 that ended are remembered; for older ones, and numbers that
  * never were, KYMO_ERROR_NOT_FOUND.
  */

@@ -226,23 +226,6 @@ static int32_t apply_all(struct kymo_config *config,
 	return status;
 }
 
-/* ---- What follows from the values ---- */
-
-/* Of our own keys: those of libkineto's that do nothing are many, and stand in files that
- * were not written for us. */
-static int32_t warn_unused(struct kymo_config *config, struct kymo_error *error)
-{
-	const struct ky_key *key;
-	int32_t status = KYMO_OK;
-
-	for (size_t i = 0; (key = ky_key_at(i)) && status == KYMO_OK; i++)
-		if (key->is_own && !key->use && config->values[i].text)
-			status =
-				warn(config, error, "%s: %s does nothing in this version",
-				     config->values[i].origin, key->name);
-	return status;
-}
-
 /*
  * libkineto puts "_PID" in front of the first ".pt.trace.json" or ".json"; we look for
  * them in the file's name only, not in those of its folders. Nothing in it is a field.
@@ -309,8 +292,6 @@ int32_t kymo_config_create(struct kymo_config **out,
 		return no_memory(error);
 	status = apply_all(config, &known, error);
 	if (status == KYMO_OK)
-		status = warn_unused(config, error);
-	if (status == KYMO_OK)
 		status = make_log_file(config, error);
 	if (status == KYMO_OK)
 		*out = config;
@@ -363,6 +344,13 @@ const struct ky_value *ky_config_value(const struct kymo_config *config,
 uint64_t ky_config_number(const struct kymo_config *config, enum ky_key_id id)
 {
 	return config->values[id].number;
+}
+
+uint64_t ky_config_effective(const struct kymo_config *config, enum ky_key_id id)
+{
+	const struct ky_value *value = &config->values[id];
+
+	return value->text ? value->number : strtoull(ky_key_at(id)->fallback, NULL, 10);
 }
 
 const char *ky_config_output(const struct kymo_config *config)

@@ -15,6 +15,9 @@ const struct ky_value *ky_config_value(const struct kymo_config *config,
 /* The number that was set, else 0, which means the default in options. */
 uint64_t ky_config_number(const struct kymo_config *config, enum ky_key_id id);
 
+/* The number that holds: the default where none was set. */
+uint64_t ky_config_effective(const struct kymo_config *config, enum ky_key_id id);
+
 /* The pattern of the output's name, by Kymo's own key or by libkineto's; NULL: none. */
 const char *ky_config_output(const struct kymo_config *config);
 

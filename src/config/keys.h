@@ -22,6 +22,15 @@ enum ky_key_id {
 	KY_KEY_ACTIVITY_TYPES,
 	KY_KEY_LOG_FILE,
 	KY_KEY_DEVICE_BUFFER_MB,
+	KY_KEY_DELAY,
+	KY_KEY_DURATION,
+	KY_KEY_DURATION_MS,
+	KY_KEY_ITERATIONS,
+	KY_KEY_WARMUP_S,
+	KY_KEY_WARMUP_ITERATIONS,
+	KY_KEY_START_TIME,
+	KY_KEY_START_ITERATION,
+	KY_KEY_START_ROUND_UP,
 };
 
 enum ky_key_kind {
@@ -44,7 +53,6 @@ struct ky_key {
 	const char *use;      /* what it does in this version; NULL: nothing yet */
 	uint64_t least, most; /* of INTEGER, SIZE and DURATION */
 	enum ky_key_kind kind;
-	int is_own;           /* Kymo's, not libkineto's */
 	int is_variable_only; /* texts cannot set it */
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/test.h"
@@ -261,6 +262,73 @@ static void a_session_does_as_configured(void **state)
 	assert_null(session);
 }
 
+static void a_request_is_filled_from_libkinetos_keys(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"ACTIVITIES_DURATION_SECS = 2\nACTIVITIES_WARMUP_PERIOD_SECS = 0\n"
+		"PROFILE_START_TIME = 1800000000000\n",
+		"ACTIVITIES_ITERATIONS = 3\nACTIVITIES_WARMUP_ITERATIONS = 2\n"
+		"PROFILE_START_ITERATION = 100\nPROFILE_START_ITERATION_ROUNDUP = 10\n",
+		"ACTIVITIES_WARMUP_ITERATIONS = 2\nKYMO_DURATION = 3s\n"
+		"ACTIVITIES_DURATION_SECS = 2\n",
+	};
+	static const struct kymo_request_options expected[] = {
+		{.duration_ms = 500, .warmup_ms = 5000},
+		{.duration_ms = 2000, .start_unix_ms = 1800000000000},
+		{.duration_ms = 500,
+		 .warmup_ms = 5000,
+		 .iterations = 3,
+		 .warmup_iterations = 2,
+		 .start_iteration = 100,
+		 .round_up = 10},
+		{.duration_ms = 3000, .warmup_ms = 5000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const struct kymo_config_options text = {
+			.struct_size = sizeof(text),
+			.flags = KYMO_CONFIG_NO_FILES,
+			.text = {texts[i], strlen(texts[i])},
+		};
+		struct kymo_config *config = create(&text);
+		struct kymo_request_options found = {.struct_size = sizeof(found)};
+
+		assert_int_equal(kymo_request_configure(&found, config, NULL), KYMO_OK);
+		found.struct_size = 0;
+		assert_memory_equal(&found, &expected[i], sizeof(found));
+		found = (struct kymo_request_options){
+			.struct_size = sizeof(found), .duration_ms = 7, .iterations = 9};
+		assert_int_equal(kymo_request_configure(&found, config, NULL), KYMO_OK);
+		assert_int_equal(found.duration_ms, 7);
+		assert_int_equal(found.iterations, 9);
+		kymo_config_destroy(config);
+	}
+}
+
+static void a_delay_counts_from_now(void **state)
+{
+	const struct kymo_config_options text = {
+		.struct_size = sizeof(text),
+		.text = KYMO_STR("KYMO_DELAY = 1h\n"),
+	};
+	struct kymo_config *config = create(&text);
+	struct kymo_request_options options = {.struct_size = sizeof(options)};
+	struct kymo_request_options small = {.struct_size = 8};
+	const int64_t before = (int64_t)time(NULL);
+
+	(void)state;
+	assert_int_equal(kymo_request_configure(&options, config, NULL), KYMO_OK);
+	assert_true(options.start_unix_ms / 1000 >= before + 3600);
+	assert_true(options.start_unix_ms / 1000 <= (int64_t)time(NULL) + 3600);
+	assert_int_equal(kymo_request_configure(&small, config, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_request_configure(&options, NULL, NULL),
+			 KYMO_ERROR_INVALID);
+	kymo_config_destroy(config);
+}
+
 static void a_name_is_made_by_pattern_or_configuration(void **state)
 {
 	const struct kymo_config_options text = {
@@ -307,6 +375,8 @@ int main(void)
 		CASE(that_a_file_is_another_one_is_seen),
 		CASE(wrong_arguments_are_refused),
 		CASE(a_session_does_as_configured),
+		CASE(a_request_is_filled_from_libkinetos_keys),
+		CASE(a_delay_counts_from_now),
 		CASE(a_name_is_made_by_pattern_or_configuration),
 	};
 

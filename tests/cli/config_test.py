@@ -55,18 +55,17 @@ def each_value_is_shown_with_its_unit_and_where_it_comes_from(place):
     assert (size["value"], size["unit"], size["origin"]) == ("20971520", "bytes", path + ":1"), size
     duration = found["ACTIVITIES_DURATION_MSECS"]
     assert (duration["value"], duration["unit"]) == ("3000", "ms"), duration
-    assert duration["origin"] == path + ":3" and duration["use"] is None, duration
+    assert duration["origin"] == path + ":3" and duration["use"], duration
     assert found["KYMO_OVERFLOW"]["origin"] == "environment", found["KYMO_OVERFLOW"]
     assert found["KYMO_COMPAT"] == {"key": "KYMO_COMPAT", "value": "", "unit": "", "set": False,
                                     "origin": "default", "use": found["KYMO_COMPAT"]["use"]}
 
 
 def what_does_nothing_yet_is_said_so(place):
-    status, out, err = place.run("config", place.write("REQUEST_TRACE_ID = a\nKYMO_DELAY = 5s\n"))
+    status, out, err = place.run("config", place.write("REQUEST_TRACE_ID = a\n"))
     assert status == 0, err
     assert re.search(r"^REQUEST_TRACE_ID = a  # .*/a.conf:1; not used yet by this version$", out,
                      re.M), out
-    assert "a.conf:2: KYMO_DELAY does nothing in this version" in err, err
 
 
 def what_is_printed_is_the_same_configuration(place):

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests as the configuration has them. */
+#include <kymo/request.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "config/config.h"
+
+#define NS_PER_MS 1000000
+#define MS_PER_S  1000
+
+static uint64_t first_of(uint64_t a, uint64_t b)
+{
+	return a ? a : b;
+}
+
+static void configure_start(struct kymo_request_options *options,
+			    const struct kymo_config *config)
+{
+	const uint64_t delay_ns = ky_config_number(config, KY_KEY_DELAY);
+	const uint64_t start_ms = ky_config_number(config, KY_KEY_START_TIME);
+
+	if (options->start_unix_ms != 0)
+		return;
+	options->start_unix_ms = (int64_t)start_ms;
+	if (delay_ns > 0)
+		options->start_unix_ms =
+			(int64_t)((ky_realtime_ns() + delay_ns) / NS_PER_MS);
+}
+
+/* Only of a request by iterations: what belongs to those must not be set otherwise. */
+static void configure_iterations(struct kymo_request_options *options,
+				 const struct kymo_config *config)
+{
+	options->iterations = first_of(options->iterations,
+				       ky_config_number(config, KY_KEY_ITERATIONS));
+	if (options->iterations == 0)
+		return;
+	options->warmup_iterations =
+		first_of(options->warmup_iterations,
+			 ky_config_number(config, KY_KEY_WARMUP_ITERATIONS));
+	options->start_iteration =
+		first_of(options->start_iteration,
+			 ky_config_number(config, KY_KEY_START_ITERATION));
+	options->round_up = first_of(options->round_up,
+				     ky_config_number(config, KY_KEY_START_ROUND_UP));
+}
+
+int32_t kymo_request_configure(struct kymo_request_options *options,
+			       const struct kymo_config *config, struct kymo_error *error)
+{
+	uint64_t duration_ms;
+
+	if (!options || !config || !KYMO_HAS_FIELD(options, iterations))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "options with their size and a configuration are "
+				    "needed");
+	duration_ms = first_of(ky_config_number(config, KY_KEY_DURATION) / NS_PER_MS,
+			       ky_config_effective(config, KY_KEY_DURATION_MS));
+	options->duration_ms = first_of(options->duration_ms, duration_ms);
+	options->warmup_ms =
+		first_of(options->warmup_ms,
+			 ky_config_effective(config, KY_KEY_WARMUP_S) * MS_PER_S);
+	configure_start(options, config);
+	configure_iterations(options, config);
+	return KYMO_OK;
+}
