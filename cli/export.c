@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,7 +37,10 @@ static const char usage[] =
 	"\n"
 	"Puts captures (.kymo) on one timeline and writes it as a trace.\n"
 	"\n"
-	"  -o, --output FILE    .json or .json.gz; may be given more than once\n"
+	"  -o, --output FILE    .json or .json.gz, or what a sink is installed for; "
+	"with\n"
+	"                       %p, %h, %r, %t, %n, %q{NAME} as of kymo record; may be\n"
+	"                       given more than once\n"
 	"  -f, --force          replace FILE if it exists\n"
 	"      --compat READER  add what a reader needs beyond what was recorded,\n"
 	"                       flagged as synthetic: tensorboard\n"
@@ -52,21 +56,37 @@ struct arguments {
 	bool json, help;
 };
 
-static bool add_output(struct arguments *arguments, const char *path)
+/* 0, or an exit status. */
+static int add_output(struct arguments *arguments, const char *pattern)
 {
 	struct kymo_output *output = &arguments->outputs[arguments->count];
+	struct kymo_error error;
+	char name[4096];
 
 	if (arguments->count == OUTPUTS_MAX)
-		return false;
-	*output = (struct kymo_output){.struct_size = sizeof(*output), .path = path};
+		return ky_say_error(KY_EXIT_USAGE, "export: more than %d outputs",
+				    OUTPUTS_MAX);
+	if (kymo_output_name(pattern, NULL, name, sizeof(name), &error) != KYMO_OK)
+		return ky_say_error(KY_EXIT_USAGE, "export: %s", error.message);
+	*output = (struct kymo_output){
+		.struct_size = sizeof(*output),
+		.path = ky_must_copy(name, strlen(name)),
+	};
 	arguments->list[arguments->count++] = output;
-	return true;
+	return 0;
+}
+
+static void free_outputs(struct arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->count; i++)
+		free((char *)(uintptr_t)arguments->outputs[i].path);
 }
 
 /* 0, or an exit status. */
 static int read_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	struct kymo_error error;
+	int status;
 
 	opterr = 0;
 	for (;;) {
@@ -76,10 +96,9 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 		case -1:
 			return 0;
 		case 'o':
-			if (!add_output(arguments, optarg))
-				return ky_say_error(KY_EXIT_USAGE,
-						    "export: more than %d outputs",
-						    OUTPUTS_MAX);
+			status = add_output(arguments, optarg);
+			if (status)
+				return status;
 			break;
 		case 'f':
 			arguments->options.overwrite = 1;
@@ -181,19 +200,20 @@ int ky_cli_export(int argc, char **argv)
 	};
 	int status = read_arguments(argc, argv, &arguments);
 
-	if (status != 0)
-		return status;
-	if (arguments.help) {
+	if (status == 0 && arguments.help) {
 		fputs(usage, stdout);
-		return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
-	}
-	if (optind >= argc)
-		return ky_say_error(KY_EXIT_USAGE,
-				    "export: no capture; see kymo export --help");
-	if (arguments.count == 0)
-		return ky_say_error(
+		status = ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
+	} else if (status == 0 && optind >= argc) {
+		status = ky_say_error(KY_EXIT_USAGE,
+				      "export: no capture; see kymo export --help");
+	} else if (status == 0 && arguments.count == 0) {
+		status = ky_say_error(
 			KY_EXIT_USAGE,
 			"export: no output; say -o FILE, as in -o trace.json.gz");
-	return export(&arguments, (const char *const *)argv + optind,
-		      (size_t)(argc - optind));
+	} else if (status == 0) {
+		status = export(&arguments, (const char *const *)argv + optind,
+				(size_t)(argc - optind));
+	}
+	free_outputs(&arguments);
+	return status;
 }

@@ -32,13 +32,18 @@ def main():
         assert len({row["name"] for row in table}) >= 1 and table[0]["category"], table
 
         # What is there is kept, and the other output does not suffer.
-        status, said = run(place, "export", "t.kymo", "--sink", SINK, "-o", "t.csv", "-o", "u.json")
-        assert status == 1 and "t.csv" in said and "u.json: 5 events" in said, (status, said)
+        status, said = run(place, "export", "t.kymo", "--sink", SINK, "-o", "t.csv", "-o", "u-%n.json")
+        assert status == 1 and "t.csv" in said and "u-1.json: 5 events" in said, (status, said)
         assert len(rows(os.path.join(place, "t.csv"))) == 5
         status, said = run(place, "export", "t.kymo", "-f", "--sink", SINK, "-o", "CSV://t.csv")
         assert status == 0, said
         left = sorted(os.listdir(place))
-        assert left == ["t.csv", "t.json", "t.kymo", "u.json"], left
+        assert left == ["t.csv", "t.json", "t.kymo", "u-1.json"], left
+
+        # As it is configured for a whole job.
+        os.environ["KYMO_SINKS"] = SINK
+        status, said = run(place, "record", "-o", "w-%n.csv", "--", MARKS, "mark", "2")
+        assert status == 0 and "w-1.csv: 2 events" in said, (status, said)
 
         # By nobody loaded, it is not known, and those that are are named.
         status, said = run(place, "export", "t.kymo", "-o", "v.csv")
