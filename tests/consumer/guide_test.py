@@ -165,9 +165,20 @@ def the_example_of_marks_is_recorded(installed, folder):
     assert re.search(r"t\.json: 7 events, .*nothing lost", done.stdout), done.stdout
 
 
+def the_example_of_a_sink_is_built_from_headers_only(installed, folder):
+    done = installed.shell(folder, "cc -o marks $KYMO/examples/02-marks/marks.c -D_GNU_SOURCE "
+                           "$(pkg-config --cflags --libs kymo) && cc -shared -fPIC "
+                           "$KYMO/examples/04-sink-plugin/csv.c $(pkg-config --cflags kymo) -o csv.so "
+                           "&& export LD_LIBRARY_PATH=$(dirname $PKG_CONFIG_PATH) "
+                           "&& kymo record --sink $PWD/csv.so -o t.csv -- ./marks && wc -l < t.csv "
+                           "&& ! readelf -d csv.so | grep -q 'NEEDED.*kymo'")
+    assert done.returncode == 0, done.stdout
+    assert "t.csv: 7 events" in done.stdout and done.stdout.rstrip().endswith("8"), done.stdout
+
+
 def main():
     cases = [what_is_installed_is_all_there, the_smallest_program_is_built_through_pkg_config,
-             the_example_of_marks_is_recorded,
+             the_example_of_marks_is_recorded, the_example_of_a_sink_is_built_from_headers_only,
              the_guide_has_the_whole_example_in_its_order,
              every_block_and_command_of_the_guide_works]
     failed = 0
