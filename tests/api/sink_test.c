@@ -122,6 +122,26 @@ static void a_registered_sink_is_found_in_any_case(void **state)
 	unlink(capture);
 }
 
+static void a_suffix_is_known_in_any_case(void **state)
+{
+	const char *capture = make_capture();
+	unsigned char magic[2] = {0};
+	char path[PATH_MAX];
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("A.Json.GZ"));
+	assert_int_equal(kymo_timeline_export(&capture, 1, path, NULL, NULL, NULL),
+			 KYMO_OK);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fread(magic, 1, 2, file), 2);
+	fclose(file);
+	assert_int_equal(magic[0] << 8 | magic[1], 0x1f8b);
+	unlink(path);
+	unlink(capture);
+}
+
 static void the_last_one_of_a_protocol_wins_with_a_warning(void **state)
 {
 	const char *capture = make_capture();
@@ -357,6 +377,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_registered_sink_is_found_in_any_case),
+		cmocka_unit_test(a_suffix_is_known_in_any_case),
 		cmocka_unit_test(the_last_one_of_a_protocol_wins_with_a_warning),
 		cmocka_unit_test(an_unknown_protocol_lists_the_known),
 		cmocka_unit_test(one_output_that_fails_leaves_the_others_whole),

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -323,7 +324,7 @@ int32_t ky_file_open(struct ky_file *file, struct kymo_str path, bool overwrite,
 		     struct kymo_error *error)
 {
 	const bool is_compressed =
-		path.size >= 3 && memcmp(path.data + path.size - 3, ".gz", 3) == 0;
+		path.size >= 3 && strncasecmp(path.data + path.size - 3, ".gz", 3) == 0;
 	int32_t status;
 	int number;
 
