@@ -143,8 +143,14 @@ static int32_t apply_text(struct kymo_config *config, struct kymo_str text,
 
 /* ---- Files and environment ---- */
 
-/* is_needed: it was named, so it should be there. */
-static int32_t apply_file(struct kymo_config *config, const char *path, int is_needed,
+/* How much a file is missed. */
+enum need {
+	MAY_BE_THERE,
+	SHOULD_BE_THERE, /* a warning, as libkineto goes on without it */
+	MUST_BE_THERE,
+};
+
+static int32_t apply_file(struct kymo_config *config, const char *path, enum need need,
 			  struct kymo_error *error)
 {
 	struct kymo_str text;
@@ -157,27 +163,32 @@ static int32_t apply_file(struct kymo_config *config, const char *path, int is_n
 		free((void *)(uintptr_t)text.data);
 		return status;
 	}
-	if (status == KYMO_ERROR_NOT_FOUND && !is_needed)
+	if (status == KYMO_ERROR_NOT_FOUND && need == MAY_BE_THERE)
 		return KYMO_OK;
-	if (!is_needed && status != KYMO_ERROR_CONFIG && status != KYMO_ERROR_NO_MEMORY)
+	if (need != MUST_BE_THERE && status != KYMO_ERROR_CONFIG &&
+	    status != KYMO_ERROR_NO_MEMORY)
 		return warn(config, error, "%s", reason.message);
 	return ky_error_set(error, status, "%s", reason.message);
 }
 
-/* The file that the variable names, "" being none, else the one of the system. */
+/*
+ * The file that the variable names, "" being none, else the one of the system. Where
+ * nothing but that one MAY_BE_THERE, the variable is not looked at.
+ */
 static int32_t apply_base_file(struct kymo_config *config, const char *variable,
-			       const char *path, uint32_t flags, struct kymo_error *error)
+			       const char *path, enum need need, struct kymo_error *error)
 {
-	const char *named =
-		flags & KYMO_CONFIG_NO_ENVIRONMENT ? NULL : ky_env_get(variable);
+	const char *named = need == MAY_BE_THERE ? NULL : ky_env_get(variable);
+	int32_t status;
 
 	if (named && !named[0])
 		return KYMO_OK;
 	if (!named)
-		return apply_file(config, path, 0, error);
-	if (apply_file(config, named, 1, error) == KYMO_OK)
-		return KYMO_OK;
-	return ky_error_wrap(error, "%s", variable);
+		return apply_file(config, path, MAY_BE_THERE, error);
+	status = apply_file(config, named, need, error);
+	if (status != KYMO_OK)
+		ky_error_wrap(error, "%s", variable);
+	return status;
 }
 
 static int32_t apply_environment(struct kymo_config *config, struct kymo_error *error)
@@ -208,18 +219,21 @@ static int32_t apply_all(struct kymo_config *config,
 			 const struct kymo_config_options *options,
 			 struct kymo_error *error)
 {
+	const int has_variables = !(options->flags & KYMO_CONFIG_NO_ENVIRONMENT);
 	int32_t status = KYMO_OK;
 
 	if (options->file) {
-		status = apply_file(config, options->file, 1, error);
+		status = apply_file(config, options->file, MUST_BE_THERE, error);
 	} else if (!(options->flags & KYMO_CONFIG_NO_FILES)) {
 		status = apply_base_file(config, KINETO_VARIABLE, KINETO_FILE,
-					 options->flags, error);
+					 has_variables ? SHOULD_BE_THERE : MAY_BE_THERE,
+					 error);
 		if (status == KYMO_OK)
-			status = apply_base_file(config, OWN_VARIABLE, OWN_FILE,
-						 options->flags, error);
+			status = apply_base_file(
+				config, OWN_VARIABLE, OWN_FILE,
+				has_variables ? MUST_BE_THERE : MAY_BE_THERE, error);
 	}
-	if (status == KYMO_OK && !(options->flags & KYMO_CONFIG_NO_ENVIRONMENT))
+	if (status == KYMO_OK && has_variables)
 		status = apply_environment(config, error);
 	if (status == KYMO_OK && options->text.size > 0)
 		status = apply_text(config, options->text, OPTIONS_NAME, error);

@@ -155,6 +155,11 @@ static void a_named_file_that_is_missing_or_bad_is_an_error(void **state)
 	unlink(own);
 	assert_int_equal(kymo_config_create(&config, NULL, &error), KYMO_ERROR_NOT_FOUND);
 	assert_non_null(strstr(error.message, "KYMO_CONFIG: cannot read"));
+	write_file(own, "");
+	unlink(base);
+	assert_int_equal(kymo_config_create(&config, NULL, &error), KYMO_OK);
+	assert_non_null(strstr(kymo_config_warning(config, 0), base));
+	kymo_config_destroy(config);
 	options.file = folder;
 	assert_int_not_equal(kymo_config_create(&config, &options, &error), KYMO_OK);
 	options.file = "/dev/zero";
