@@ -102,6 +102,8 @@ static void one_bad_line_refuses_all_with_line_and_reason(void **state)
 		{"KYMO_BUFFER_SIZE = 9MiB", "from 10485760"},
 		{"KYMO_BUFFER_SIZE = 18446744073709551616", "from 10485760"},
 		{"KYMO_BUFFER_SIZE = 16777216TiB", "from 10485760"},
+		/* 20 MiB if it went round. */
+		{"KYMO_BUFFER_SIZE = 18446744073730523136", "from 10485760"},
 		{"KYMO_BUFFER_SIZE = -1", "a size"},
 		{"KYMO_DURATION = 500", "a time, as in 500ms"},
 		{"KYMO_DURATION = 99999999h", "is allowed"},

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp, setenv */
 #include <kymo/kymo.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,14 +186,20 @@ static void a_bad_variable_is_named(void **state)
 static void that_a_file_is_another_one_is_seen(void **state)
 {
 	struct kymo_config *config = create(NULL);
+	struct timespec times[2];
+	struct stat found;
 	char other[80];
 
 	(void)state;
 	assert_int_equal(kymo_config_has_changed(config), 0);
-	/* Another one of the same size and name. */
+	/* Another one of the same size, name and time. */
 	snprintf(other, sizeof(other), "%s.new", own);
 	write_file(other, "REQUEST_TRACE_ID = owe\nKYMO_BUFFER_SIZE = 12MiB\n"
 			  "KYMO_COMPAT = own\n");
+	assert_int_equal(stat(own, &found), 0);
+	times[0] = found.st_atim;
+	times[1] = found.st_mtim;
+	assert_int_equal(utimensat(AT_FDCWD, other, times, 0), 0);
 	assert_int_equal(rename(other, own), 0);
 	assert_int_equal(kymo_config_has_changed(config), 1);
 	kymo_config_destroy(config);
