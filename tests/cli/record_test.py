@@ -307,16 +307,18 @@ def outputs_that_cannot_be_are_refused_before_the_program_runs(place):
 
 def an_output_that_fails_does_no_harm_to_the_others(place):
     # Somebody else takes the name while the program runs.
-    result = place.finish(place.run(
-        [KYMO, "record", "-o", place.file("a.json"), "-o", place.file("b.json"), "--", "sh", "-c",
-         f"{MARKS} mark 3; echo mine > {place.file('a.json')}"]))
-    check(result, 125, says=r"^kymo: \S*b\.json: 3 events")
-    assert re.search(r'output "\S*a\.json".* exists already.*the capture is kept: kymo export',
-                     result.err), result
-    with open(place.file("a.json"), encoding="ascii") as f:
-        assert f.read() == "mine\n"
-    with open(place.file("b.json"), encoding="utf-8") as f:
-        json.load(f)
+    for taken, other in (("a.json", "b.json"), ("c.kymo", "d.json")):
+        result = place.finish(place.run(
+            [KYMO, "record", "-o", place.file(taken), "-o", place.file(other), "--", "sh", "-c",
+             f"{MARKS} mark 3; echo mine > {place.file(taken)}"]))
+        check(result, 125, says=rf"^kymo: \S*{other}: 3 events")
+        why = rf"{taken}.* exists.*the capture is kept: kymo export (\S+)"
+        kept = re.search(why, result.err)
+        assert kept and os.path.getsize(kept[1]) > 0, result
+        with open(place.file(taken), encoding="ascii") as f:
+            assert f.read() == "mine\n"
+        with open(place.file(other), encoding="utf-8") as f:
+            json.load(f)
 
 
 def the_default_name_has_program_and_pid(place):
