@@ -12,6 +12,7 @@
 
 #include <kymo/timeline.h>
 
+#include "base/env.h"
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/lock.h"
@@ -118,13 +119,32 @@ static int32_t turn_into(const char *capture, const char *target,
 	return status;
 }
 
+/*
+ * What the capture lies beside meanwhile: the file; or, if what is behind a protocol is
+ * in no folder, something among the temporary files.
+ */
+static const char *choose_place(const char *path, char *buffer, size_t size)
+{
+	const char *target = ky_sink_path(path);
+	const char *slash = strrchr(target, '/');
+	const char *name = slash ? slash + 1 : target;
+	const char *temporary = ky_env_get("TMPDIR");
+
+	snprintf(buffer, size, "%.*s.", (int)(name - target), target);
+	if (target == path || (name[0] && access(buffer, W_OK) == 0))
+		return target;
+	snprintf(buffer, size, "%s/%s",
+		 temporary && temporary[0] == '/' ? temporary : "/tmp",
+		 name[0] ? name : "trace");
+	return buffer;
+}
+
 int32_t kymo_session_save(struct kymo_session *session, const char *path,
 			  const struct kymo_sink_options *options,
 			  struct kymo_summary *summary, struct kymo_error *error)
 {
-	const char *scheme, *target = path;
 	struct kymo_sink_options known;
-	char capture[PATH_MAX];
+	char capture[PATH_MAX], place[PATH_MAX];
 	int32_t status;
 
 	if (!path || !path[0])
@@ -139,11 +159,8 @@ int32_t kymo_session_save(struct kymo_session *session, const char *path,
 	ky_unlock(&ky_gate()->session_lock);
 	if (status != KYMO_OK)
 		return status;
-	/* The capture lies beside the file, not beside "chrome:". */
-	scheme = strstr(path, "://");
-	if (scheme)
-		target = scheme + strlen("://");
-	status = write_capture(&session->embedded->capture, target, capture,
+	status = write_capture(&session->embedded->capture,
+			       choose_place(path, place, sizeof(place)), capture,
 			       sizeof(capture), error);
 	if (status == KYMO_OK)
 		status = turn_into(capture, path, &known, summary, error);

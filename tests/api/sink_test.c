@@ -282,6 +282,35 @@ static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **st
 	unlink(later);
 }
 
+static void a_session_is_saved_to_memory_and_to_a_file(void **state)
+{
+	struct kymo_memory_trace *trace;
+	struct kymo_session *session;
+	static uint32_t name;
+	char path[PATH_MAX];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("s.json"));
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	kymo_mark_end(kymo_mark_begin(), kymo_mark_name(&name, "step"));
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	assert_int_equal(
+		kymo_session_save(session, "memory://no such folder/s", NULL, NULL, NULL),
+		KYMO_OK);
+	assert_int_equal(kymo_session_save(session, "memory://", NULL, NULL, NULL),
+			 KYMO_OK);
+	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	assert_int_equal(kymo_memory_take("", &trace, NULL), KYMO_OK);
+	kymo_memory_destroy(trace);
+	assert_int_equal(kymo_memory_take("no such folder/s", &trace, NULL), KYMO_OK);
+	assert_int_equal(kymo_memory_end(trace)->ledger->spans, 1);
+	kymo_memory_destroy(trace);
+	unlink(path);
+	assert_int_equal(count_files(), 0);
+}
+
 static void a_trace_in_memory_is_taken_once_the_last_one_of_its_name(void **state)
 {
 	const char *capture = make_capture();
@@ -383,6 +412,7 @@ int main(void)
 		cmocka_unit_test(one_output_that_fails_leaves_the_others_whole),
 		cmocka_unit_test(
 			a_trace_in_memory_is_whole_and_saved_as_it_would_have_been),
+		cmocka_unit_test(a_session_is_saved_to_memory_and_to_a_file),
 		cmocka_unit_test(
 			a_trace_in_memory_is_taken_once_the_last_one_of_its_name),
 		cmocka_unit_test(wrong_arguments_are_refused),
