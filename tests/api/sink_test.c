@@ -378,6 +378,46 @@ static void *register_many(void *context)
 	return NULL;
 }
 
+static void *put_and_take(void *context)
+{
+	const char *capture = context;
+	struct kymo_memory_trace *trace;
+	size_t taken = 0;
+
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(kymo_timeline_export(&capture, 1, "memory://shared",
+						      NULL, NULL, NULL),
+				 KYMO_OK);
+		if (kymo_memory_take("shared", &trace, NULL) != KYMO_OK)
+			continue; /* another one was faster */
+		assert_int_equal(kymo_memory_end(trace)->ledger->spans, 3);
+		kymo_memory_destroy(trace);
+		taken++;
+	}
+	return (void *)taken;
+}
+
+static void threads_put_and_take_one_name_at_once(void **state)
+{
+	const char *capture = make_capture();
+	pthread_t threads[THREADS];
+	size_t taken = 0;
+
+	(void)state;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, put_and_take,
+						(void *)(uintptr_t)capture),
+				 0);
+	for (int i = 0; i < THREADS; i++) {
+		void *result;
+
+		pthread_join(threads[i], &result);
+		taken += (size_t)result;
+	}
+	assert_true(taken > 0);
+	unlink(capture);
+}
+
 static void threads_register_at_once(void **state)
 {
 	const char *capture = make_capture();
@@ -416,6 +456,7 @@ int main(void)
 		cmocka_unit_test(
 			a_trace_in_memory_is_taken_once_the_last_one_of_its_name),
 		cmocka_unit_test(wrong_arguments_are_refused),
+		cmocka_unit_test(threads_put_and_take_one_name_at_once),
 		cmocka_unit_test(threads_register_at_once),
 	};
 
