@@ -25,9 +25,12 @@ static uint8_t *item_at(const struct ky_batch *batch, uint8_t *items, size_t ind
 static int strand_before(const struct ky_batch *batch, const struct ky_strand *a,
 			 const struct ky_strand *b)
 {
-	int order = batch->compare(item_at(batch, batch->items, a->head),
-				   item_at(batch, batch->items, b->head));
+	int order;
 
+	if (a->key != b->key)
+		return a->key < b->key;
+	order = batch->compare(item_at(batch, batch->items, a->head),
+			       item_at(batch, batch->items, b->head));
 	return order != 0 ? order < 0 : a->head < b->head;
 }
 
@@ -54,6 +57,8 @@ static void merge_strands(struct ky_batch *batch)
 	uint32_t count = batch->strand_count;
 	uint8_t *out = batch->sorted;
 
+	for (uint32_t i = 0; i < count; i++)
+		heap[i].key = ky_item_key(item_at(batch, batch->items, heap[i].head));
 	for (uint32_t i = count / 2; i-- > 0;)
 		sift_strand(batch, heap, count, i);
 	while (count > 0) {
@@ -61,9 +66,13 @@ static void merge_strands(struct ky_batch *batch)
 
 		memcpy(out, item_at(batch, batch->items, head), batch->item_size);
 		out += batch->item_size;
-		heap[0].head = batch->next[head];
-		if (heap[0].head == NO_ITEM)
+		head = batch->next[head];
+		if (head == NO_ITEM) {
 			heap[0] = heap[--count];
+		} else {
+			heap[0].head = head;
+			heap[0].key = ky_item_key(item_at(batch, batch->items, head));
+		}
 		if (count > 1)
 			sift_strand(batch, heap, count, 0);
 	}
@@ -78,8 +87,8 @@ static void merge_halves(const struct ky_batch *batch, uint8_t *from, uint8_t *t
 	for (size_t at = bounds[0]; at < bounds[2]; at++) {
 		int takes_left =
 			right == bounds[2] ||
-			(left < bounds[1] &&
-			 batch->compare(from + left * size, from + right * size) <= 0);
+			(left < bounds[1] && ky_batch_order(batch, from + left * size,
+							    from + right * size) <= 0);
 
 		memcpy(to + at * size, from + (takes_left ? left++ : right++) * size,
 		       size);
@@ -126,32 +135,50 @@ static int32_t grow(struct ky_batch *batch)
 	return KYMO_OK;
 }
 
-/* Tails descend strictly, so the first one that does not exceed the item fits best. */
-static void deal(struct ky_batch *batch, uint32_t index, const void *item)
+static int tail_exceeds(const struct ky_batch *batch, const struct ky_strand *strand,
+			const void *item)
 {
-	struct ky_strand *strands = batch->strands;
+	int64_t key = ky_item_key(item);
+
+	if (strand->key != key)
+		return strand->key > key;
+	return batch->compare(item_at(batch, batch->items, strand->tail), item) > 0;
+}
+
+/* Tails descend strictly, so the first one that does not exceed the item fits best. */
+static uint32_t find_strand(const struct ky_batch *batch, const void *item)
+{
+	const struct ky_strand *strands = batch->strands;
 	uint32_t low = 0, high = batch->strand_count;
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (batch->compare(item_at(batch, batch->items, strands[middle].tail),
-				   item) <= 0)
-			high = middle;
-		else
+		if (tail_exceeds(batch, &strands[middle], item))
 			low = middle + 1;
+		else
+			high = middle;
 	}
-	if (low == KY_BATCH_STRANDS) {
+	return low;
+}
+
+static void deal(struct ky_batch *batch, uint32_t index, const void *item)
+{
+	uint32_t at = find_strand(batch, item);
+	struct ky_strand *strand = &batch->strands[at];
+
+	if (at == KY_BATCH_STRANDS) {
 		batch->strand_count = KY_BATCH_STRANDS + 1;
 		return;
 	}
-	if (low == batch->strand_count) {
+	if (at == batch->strand_count) {
 		batch->strand_count++;
-		strands[low].head = index;
+		strand->head = index;
 	} else {
-		batch->next[strands[low].tail] = index;
+		batch->next[strand->tail] = index;
 	}
-	strands[low].tail = index;
+	strand->tail = index;
+	strand->key = ky_item_key(item);
 	batch->next[index] = NO_ITEM;
 }
 

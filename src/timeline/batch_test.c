@@ -7,7 +7,8 @@
 #include "support/test.h"
 
 struct item {
-	uint64_t key, number;
+	int64_t key;
+	uint64_t number;
 };
 
 static int compare(const void *left, const void *right)
@@ -21,7 +22,7 @@ static void fill_and_check(struct ky_batch *batch, uint64_t (*key)(uint64_t),
 			   uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		struct item item = {key(i), i};
+		struct item item = {(int64_t)key(i), i};
 
 		assert_int_equal(ky_batch_push(batch, &item), KYMO_OK);
 	}
@@ -73,14 +74,14 @@ static void ascending_sequences_are_kept_apart_cheaply(void **state)
 	(void)state;
 	ky_batch_init(&batch, sizeof(struct item), compare, 100000);
 	for (uint64_t i = 0; i < 1000; i++) {
-		struct item item = {four_queues(i), i};
+		struct item item = {(int64_t)four_queues(i), i};
 
 		assert_int_equal(ky_batch_push(&batch, &item), KYMO_OK);
 	}
 	assert_in_range(batch.strand_count, 1, 4);
 	ky_batch_empty(&batch);
 	for (uint64_t i = 0; i < 1000; i++) {
-		struct item item = {downwards(i), i};
+		struct item item = {(int64_t)downwards(i), i};
 
 		assert_int_equal(ky_batch_push(&batch, &item), KYMO_OK);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything with a correlation is sorted by (domain, value), so that a group stands
+ * Everything with a correlation is sorted by (value, domain), so that a group stands
  * together: first its origin, then what it launched in order of time, then the ends of
  * LINK records. Only the first of each is kept while a group goes by, however large it
  * is. What comes out is sorted by time again, to meet the records.
@@ -24,8 +24,8 @@
 
 /* Of the ends of a link, `when.place` is the LINK record's and `row.track` its name. */
 struct member {
+	int64_t value;        /* its bits: that equal ones meet is all that matters */
 	uint64_t domain_part; /* domain << 8 | PART_* */
-	uint64_t value;
 	struct ky_moment when;
 	struct ky_row row;
 };
@@ -44,7 +44,8 @@ struct link_end {
 };
 
 struct group {
-	uint64_t domain, value, number;
+	int64_t value;
+	uint64_t domain, number;
 	struct member origin, first; /* first: what a link's end means */
 	int has_origin, has_untimed_origin, has_first, has_untimed, has_target;
 	int is_expecting, has_result; /* a launch that did not fail; what came of it */
@@ -62,10 +63,7 @@ struct ky_join {
 static int compare_members(const void *left, const void *right)
 {
 	const struct member *a = left, *b = right;
-	uint64_t domain_a = a->domain_part >> 8, domain_b = b->domain_part >> 8;
 
-	if (domain_a != domain_b)
-		return domain_a < domain_b ? -1 : 1;
 	if (a->value != b->value)
 		return a->value < b->value ? -1 : 1;
 	if (a->domain_part != b->domain_part)
@@ -87,8 +85,8 @@ static int compare_link_ends(const void *left, const void *right)
 static int32_t add_member(struct ky_join *join, const struct ky_item *item, uint32_t lane,
 			  uint32_t part, struct kymo_error *error)
 {
-	struct member member = {.domain_part = (uint64_t)item->domain << 8 | part,
-				.value = item->value,
+	struct member member = {.value = (int64_t)item->value,
+				.domain_part = (uint64_t)item->domain << 8 | part,
 				.when = item->when,
 				.row = {item->track, lane}};
 

@@ -23,6 +23,7 @@ struct run {
 	uint64_t begin, count; /* all of it, to read it again */
 	uint8_t *buffer;
 	size_t at, filled; /* items in the buffer */
+	int64_t key;       /* of the item at `at` */
 };
 
 struct ky_sorter {
@@ -127,15 +128,19 @@ static int32_t fill(struct ky_sorter *sorter, struct run *run, struct kymo_error
 	run->left -= items;
 	run->at = 0;
 	run->filled = items;
+	run->key = ky_item_key(run->buffer);
 	return KYMO_OK;
 }
 
 static int run_before(const struct ky_sorter *sorter, uint32_t a, uint32_t b)
 {
 	const struct run *left = &sorter->runs[a], *right = &sorter->runs[b];
-	int order = sorter->batch.compare(item_at(sorter, left->buffer, left->at),
-					  item_at(sorter, right->buffer, right->at));
+	int order;
 
+	if (left->key != right->key)
+		return left->key < right->key;
+	order = sorter->batch.compare(item_at(sorter, left->buffer, left->at),
+				      item_at(sorter, right->buffer, right->at));
 	return order != 0 ? order < 0 : a < b;
 }
 
@@ -208,6 +213,8 @@ static int32_t advance_merge(struct ky_sorter *sorter, struct kymo_error *error)
 		} else {
 			sorter->heap[0] = sorter->heap[--sorter->heap_count];
 		}
+	} else {
+		run->key = ky_item_key(item_at(sorter, run->buffer, run->at));
 	}
 	if (sorter->heap_count > 1)
 		sift_run(sorter, 0);

@@ -15,7 +15,10 @@
 
 struct ky_sorter; /* opaque */
 
-/* `item_size` is a multiple of 8; `memory_size` holds at least some hundred items. */
+/*
+ * `item_size` is a multiple of 8; `memory_size` holds at least some hundred items.
+ * `compare` is subject to what batch.h says of it.
+ */
 int32_t ky_sorter_create(struct ky_sorter **out, size_t item_size, ky_compare_fn compare,
 			 size_t memory_size, struct kymo_error *error);
 void ky_sorter_destroy(struct ky_sorter *sorter);

@@ -10,7 +10,8 @@
 #include "support/test.h"
 
 struct item {
-	uint64_t key, number, pad[3];
+	int64_t key;
+	uint64_t number, pad[3];
 };
 
 static int compare(const void *left, const void *right)
@@ -113,9 +114,10 @@ static void sort_once(uint64_t count, size_t memory, size_t order)
 		ky_sorter_create(&sorter, sizeof(struct item), compare, memory, NULL),
 		KYMO_OK);
 	for (uint64_t i = 0; i < count; i++) {
-		struct item item = {.key = orders[order].key(i, count), .number = i};
+		struct item item = {.key = (int64_t)orders[order].key(i, count),
+				    .number = i};
 
-		item.pad[2] = item.number ^ item.key;
+		item.pad[2] = item.number ^ (uint64_t)item.key;
 		assert_int_equal(ky_sorter_push(sorter, &item, NULL), KYMO_OK);
 	}
 	assert_int_equal(ky_sorter_count(sorter), count);
