@@ -55,15 +55,19 @@ static uint8_t *item_at(const struct ky_sorter *sorter, uint8_t *items, size_t i
 
 /* ---- Runs in the file ---- */
 
-static int open_temporary(void)
+static const char *temporary_folder(void)
 {
 	const char *folder = ky_env_get("TMPDIR");
-	char path[4096];
-	int fd;
 
-	if (!folder || folder[0] != '/')
-		folder = "/tmp";
-	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return folder && folder[0] == '/' ? folder : "/tmp";
+}
+
+static int open_temporary(void)
+{
+	const char *folder = temporary_folder();
+	char path[4096];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
 	/* Not every file system has O_TMPFILE. */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
@@ -107,8 +111,9 @@ static int32_t spill(struct ky_sorter *sorter, struct kymo_error *error)
 	number = sorter->fd < 0 ? errno : ky_write_all(sorter->fd, batch->sorted, size);
 	if (number != 0)
 		return ky_error_set_errno(error, number,
-					  "cannot write a temporary file for sorting in "
-					  "TMPDIR or /tmp");
+					  "cannot write the temporary file for sorting "
+					  "in %s, which TMPDIR can move elsewhere",
+					  temporary_folder());
 	sorter->file_size += size;
 	ky_batch_empty(batch);
 	return KYMO_OK;
