@@ -197,6 +197,10 @@ static void copy_ledger(struct ky_info *info, const struct kymo_trace_ledger *le
 		ADD(launches_without_result);
 	if (ledger->invalid > 0)
 		ADD(invalid);
+	if (ledger->projected > 0)
+		ADD(projected);
+	if (ledger->before_launch > 0)
+		ADD(before_launch);
 }
 
 static const char *state_name(uint32_t state)

@@ -93,10 +93,16 @@ struct kymo_trace_type {
 #define KYMO_EVENT_ARROW   5u /* comes after both ends */
 #define KYMO_EVENT_TRACK   6u /* announces `track`, before anything is on it */
 
+/*
+ * In the flags of a SPAN, beside KYMO_RECORD_*: a user's annotation projected on the
+ * queue where what it launched was done. It was not recorded, but follows from what was.
+ */
+#define KYMO_EVENT_PROJECTED 0x10000u
+
 struct kymo_trace_event {
 	uint32_t struct_size;
 	uint32_t kind;  /* KYMO_EVENT_* */
-	uint32_t flags; /* KYMO_RECORD_* */
+	uint32_t flags; /* KYMO_RECORD_*, KYMO_EVENT_PROJECTED */
 	uint32_t reserved0;
 	const struct kymo_trace_track *track;
 	const struct kymo_trace_type *type; /* NULL for ARROW and TRACK */
@@ -183,7 +189,11 @@ struct kymo_trace_ledger {
 	uint64_t bad_bytes;    /* of the files: behind the last whole block, or damaged */
 	/* Correlations of launches that did not fail, and of which nothing came. */
 	uint64_t launches_without_result;
-	uint64_t invalid; /* no records, or of types that their source does not have */
+	uint64_t invalid;   /* no records, or of types that their source does not have */
+	uint64_t projected; /* spans that are no records: KYMO_EVENT_PROJECTED */
+	/* Of arrows_backward: launched things that begin before their launch by more than
+	 * the clocks' errors explain. */
+	uint64_t before_launch;
 };
 
 /* Everything that is known only at the end. */

@@ -154,6 +154,32 @@ static void find_limits(struct ky_model_capture *capture)
 	capture->latest_ns = ky_ns_add(ky_ns_add(last, shift), UNSEEN_MAX_NS);
 }
 
+static void add_error(struct ky_model_track *track, const struct ky_clock_map *clock)
+{
+	uint64_t error = ky_clock_map_uncertainty_ns(clock);
+
+	if (error > track->error_ns)
+		track->error_ns = error;
+}
+
+void ky_model_find_errors(struct ky_model *model)
+{
+	for (size_t i = 0; i < model->capture_count; i++) {
+		const struct ky_model_capture *capture = &model->captures[i];
+
+		for (uint32_t id = 0; id < capture->track_count; id++) {
+			const struct ky_capture_track *at = &capture->tracks[id];
+			struct ky_model_track *track = model->tracks.items[at->track];
+
+			if (at->clock < capture->clock_count)
+				add_error(track, &capture->clocks[at->clock]);
+			/* What a thread writes itself is in host ticks. */
+			if (track->trace.kind == KYMO_TRACK_THREAD)
+				add_error(track, &capture->clocks[0]);
+		}
+	}
+}
+
 int32_t ky_model_add_clocks(struct ky_model_capture *capture)
 {
 	struct sorted_anchors sorted;

@@ -9,10 +9,6 @@
 #define BATCH_EVENTS    256u
 #define EVENTS_PER_STEP 4u /* room kept: two announced tracks, an event, an arrow */
 
-/* Static numbers of activity types. */
-#define TYPE_KERNEL 5u
-#define TYPE_COPY   3u
-
 struct batch {
 	const struct ky_emit *emit;
 	struct ky_lines *lines;
@@ -71,6 +67,10 @@ static const struct kymo_trace_track *show_track(struct batch *batch, uint32_t i
 static void count_event(struct kymo_trace_ledger *ledger,
 			const struct kymo_trace_event *event)
 {
+	if (event->flags & KYMO_EVENT_PROJECTED) {
+		ledger->projected++;
+		return;
+	}
 	switch (event->kind) {
 	case KYMO_EVENT_INSTANT:
 		ledger->instants++;
@@ -80,9 +80,9 @@ static void count_event(struct kymo_trace_ledger *ledger,
 		break;
 	case KYMO_EVENT_SPAN:
 		ledger->spans++;
-		if (event->type->activity_type == TYPE_KERNEL)
+		if (event->type->activity_type == KY_TYPE_KERNEL)
 			ledger->kernels++;
-		if (event->type->activity_type == TYPE_COPY)
+		if (event->type->activity_type == KY_TYPE_COPY)
 			ledger->copies++;
 		break;
 	default:
@@ -119,11 +119,31 @@ static void set_correlation(struct batch *batch, struct kymo_trace_event *event,
 	event->native_correlation = item->value;
 }
 
+static int32_t changed(struct batch *batch)
+{
+	return ky_error_set(batch->error, KYMO_ERROR_IO,
+			    "the capture changed while it was read");
+}
+
+/* It has the annotation's name, but nothing that would be found twice. */
+static int32_t resolve_projected(struct batch *batch, struct kymo_trace_event *event,
+				 const struct ky_capture_type *type,
+				 const struct kymo_record *first, uint32_t lines)
+{
+	if (!type->projected)
+		return changed(batch);
+	event->type = type->projected;
+	event->flags = KYMO_EVENT_PROJECTED;
+	event->name = ky_record_name(&batch->values, first, lines, type->type);
+	return batch->values.status == KYMO_OK ? KYMO_OK : no_memory(batch);
+}
+
 /* The part that needs the record itself. */
 static int32_t resolve(struct batch *batch, struct kymo_trace_event *event,
 		       const struct ky_item *item)
 {
 	struct ky_values *values = &batch->values;
+	const struct ky_capture_type *type;
 	struct ky_model_capture *capture;
 	const struct kymo_record *first;
 	uint32_t lines;
@@ -133,13 +153,14 @@ static int32_t resolve(struct batch *batch, struct kymo_trace_event *event,
 	if (status != KYMO_OK)
 		return status;
 	if (first->kind != ky_place_kind(item->when.place))
-		return ky_error_set(batch->error, KYMO_ERROR_IO,
-				    "the capture changed while it was read");
+		return changed(batch);
 	values->capture = capture;
 	values->clock = ky_record_clock(capture, first);
 	values->near_ns = item->when.begin_ns;
-	event->type =
-		capture->types[first->type < capture->type_count ? first->type : 0].type;
+	type = &capture->types[first->type < capture->type_count ? first->type : 0];
+	if (ky_place_role(item->when.place) & KY_ROLE_PROJECTED)
+		return resolve_projected(batch, event, type, first, lines);
+	event->type = type->type;
 	event->flags = first->flags;
 	if (first->kind == KYMO_KIND_OPEN)
 		event->flags |= KYMO_RECORD_UNFINISHED;

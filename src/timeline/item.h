@@ -3,22 +3,25 @@
 #ifndef KYMO_TIMELINE_ITEM_H
 #define KYMO_TIMELINE_ITEM_H
 
-#include <kymo/base.h>
+#include <kymo/record.h>
 
 /*
- * When, and in what order: by begin, longer ones first, then as captured. A place is the
- * number of a line over all captures, with the record's kind and role below it; a chunk
- * takes up 1024 line numbers.
+ * When, and in what order: by begin, longer ones first. Of spans that are equal in both
+ * the one captured last, since what is around others ends after them; all else as it was
+ * captured. A place is the number of a line over all captures, with the record's kind and
+ * role below it; a chunk takes up 1024 line numbers.
  */
 struct ky_moment {
 	int64_t begin_ns, end_ns;
 	uint64_t place;
 };
 
-#define KY_ROLE_NONE   0u
-#define KY_ROLE_ORIGIN 1u
-#define KY_ROLE_TARGET 2u
-#define KY_ROLE_FAILED 4u /* with ORIGIN: it launched nothing, by its own account */
+#define KY_ROLE_NONE       0u
+#define KY_ROLE_ORIGIN     1u
+#define KY_ROLE_TARGET     2u
+#define KY_ROLE_FAILED     4u /* with ORIGIN: it launched nothing, by its own account */
+#define KY_ROLE_ANNOTATION 8u
+#define KY_ROLE_PROJECTED  16u /* not the annotation itself: its projection on a queue */
 
 #define KY_CHUNK_LINE_BITS 10u
 
@@ -35,6 +38,11 @@ static inline uint64_t ky_place_line(uint64_t place)
 static inline uint32_t ky_place_kind(uint64_t place)
 {
 	return (uint32_t)(place >> 8) & 0xff;
+}
+
+static inline int ky_place_is_span(uint64_t place)
+{
+	return ky_place_kind(place) == KYMO_KIND_SPAN;
 }
 
 static inline uint32_t ky_place_role(uint64_t place)
@@ -58,6 +66,10 @@ static inline int ky_moment_compare(const void *left, const void *right)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
 	if (a->end_ns != b->end_ns)
 		return a->end_ns > b->end_ns ? -1 : 1;
+	if (ky_place_is_span(a->place) != ky_place_is_span(b->place))
+		return ky_place_is_span(a->place) ? -1 : 1;
+	if (ky_place_is_span(a->place))
+		return a->place > b->place ? -1 : a->place < b->place;
 	return a->place < b->place ? -1 : a->place > b->place;
 }
 

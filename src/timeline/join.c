@@ -8,7 +8,6 @@
 #include "timeline/join.h"
 
 #include "base/error.h"
-#include "timeline/sorter.h"
 
 #define MEMORY (16u << 20) /* of each sorter */
 
@@ -55,6 +54,7 @@ struct ky_join {
 	const struct ky_model *model;
 	struct kymo_trace_ledger *ledger;
 	struct ky_sorter *members, *link_ends, *numbers, *arrows;
+	struct ky_sorter *relations; /* borrowed; NULL: numbers and arrows are wanted */
 	const struct ky_number *number; /* the heads of the sorted ones */
 	const struct ky_arrow *arrow;
 	uint64_t last_number;
@@ -137,6 +137,8 @@ static int32_t give_number(struct ky_join *join, const struct member *member,
 {
 	struct ky_number item = {member->when, number, launch};
 
+	if (join->relations)
+		return KYMO_OK;
 	return ky_sorter_push(join->numbers, &item, error);
 }
 
@@ -144,6 +146,10 @@ static int32_t make_arrow(struct ky_join *join, struct ky_arrow *arrow,
 			  const struct ky_moment *from, const struct ky_moment *to,
 			  struct kymo_error *error)
 {
+	struct ky_relation relation = {*from, *to, arrow->from.track, arrow->to.track};
+
+	if (join->relations)
+		return ky_sorter_push(join->relations, &relation, error);
 	if (to->begin_ns < from->begin_ns) {
 		join->ledger->arrows_backward++;
 		return KYMO_OK;
@@ -152,6 +158,18 @@ static int32_t make_arrow(struct ky_join *join, struct ky_arrow *arrow,
 	arrow->to_ns = to->begin_ns;
 	arrow->when = ky_moment_compare(from, to) > 0 ? *from : *to;
 	return ky_sorter_push(join->arrows, arrow, error);
+}
+
+/* By the clocks' errors nobody can tell which of two close ones was first. */
+static int is_before_launch(const struct ky_join *join, const struct member *launch,
+			    const struct member *target)
+{
+	uint64_t error = ky_model_track(join->model, launch->row.track)->error_ns;
+	uint64_t other = ky_model_track(join->model, target->row.track)->error_ns;
+	int64_t launched = launch->when.begin_ns, began = target->when.begin_ns;
+
+	return began < launched && (uint64_t)(launched - began) > error &&
+	       (uint64_t)(launched - began) - error > other;
 }
 
 static uint32_t launch_name(const struct ky_model *model, uint32_t from, uint32_t to)
@@ -186,6 +204,8 @@ static int32_t join_target(struct ky_join *join, struct group *group,
 	arrow.from = group->origin.row;
 	arrow.to = target->row;
 	arrow.name = launch_name(join->model, arrow.from.track, arrow.to.track);
+	if (is_before_launch(join, &group->origin, target))
+		join->ledger->before_launch++;
 	return make_arrow(join, &arrow, &group->origin.when, &target->when, error);
 }
 
@@ -396,6 +416,11 @@ int32_t ky_join_arrow(struct ky_join *join, const struct ky_moment *when,
 		return KYMO_END;
 	*arrow = *join->arrow;
 	return next_arrow(join, error);
+}
+
+void ky_join_relate(struct ky_join *join, struct ky_sorter *relations)
+{
+	join->relations = relations;
 }
 
 void ky_join_destroy(struct ky_join *join)

@@ -10,6 +10,7 @@
 
 #include "timeline/item.h"
 #include "timeline/model.h"
+#include "timeline/sorter.h"
 
 /* Where an end of an arrow is, once lanes are given. */
 struct ky_row {
@@ -38,11 +39,20 @@ struct ky_link {
 	uint64_t from, to;
 };
 
+/* Two records that an arrow would join, whether it can be drawn or not. */
+struct ky_relation {
+	struct ky_moment from, to;
+	uint32_t from_track, to_track; /* of the model */
+};
+
 struct ky_join; /* opaque */
 
 /* The ledger gets the arrows that are not drawn. */
 int32_t ky_join_create(struct ky_join **out, const struct ky_model *model,
 		       struct kymo_trace_ledger *ledger, struct kymo_error *error);
+/* The same, but that relations are handed to the sorter in place of numbers and arrows.
+ */
+void ky_join_relate(struct ky_join *join, struct ky_sorter *relations);
 void ky_join_destroy(struct ky_join *join);
 
 /* A record that is drawn, and one whose times are of no use. */

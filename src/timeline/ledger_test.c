@@ -233,6 +233,54 @@ static void malformed_lines_are_passed_over(void **state)
 	memory_free(&sink);
 }
 
+/*
+ * A device whose clock is known to a microsecond and begins a kernel so long after its
+ * launch. What was launched in the recording is kept, whatever the device's time says.
+ */
+static void kernels_before_their_launch_are_counted_within_the_clocks_error(void **state)
+{
+	static const struct {
+		int64_t after_ns;
+		uint64_t kernels, backward, before_launch, untimed;
+	} rows[] = {
+		{500, 1, 0, 0, 0},          {-500, 1, 1, 0, 0}, /* nobody can tell */
+		{-1500, 1, 1, 1, 0},        {-5000000000, 1, 1, 1, 0},
+		{-50000000000, 0, 0, 0, 1}, /* cannot have happened here */
+		{50000000000, 0, 0, 0, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct setup s = begin();
+		uint32_t clock = build_clock(s.build, KYMO_CLOCK_COUNTER, 64, 1000000000);
+		uint32_t queue = build_queue(s.build, s.device, 9, clock);
+		uint64_t begin = T(100000) + (uint64_t)rows[i].after_ns;
+		struct memory_sink sink;
+
+		for (uint64_t at = 0; at <= 200000; at += 100000)
+			build_anchor(s.build, clock, T(at), T(at) - 1000, T(at) + 1000);
+		add_correlated(&s, 0, 100000, KYMO_RECORD_ORIGIN, 7);
+		build_record(s.build, KYMO_KIND_SPAN,
+			     (struct kymo_record){.track = queue,
+						  .flags = KYMO_RECORD_TARGET,
+						  .type = s.kernel,
+						  .domain = s.domain,
+						  .begin = begin,
+						  .end = begin + 10,
+						  .correlation = 7});
+		sink = run(&s);
+		assert_int_equal(sink.ledger.written, 2);
+		assert_int_equal(sink.ledger.kernels, rows[i].kernels);
+		assert_int_equal(sink.ledger.arrows_backward, rows[i].backward);
+		assert_int_equal(sink.ledger.before_launch, rows[i].before_launch);
+		assert_int_equal(sink.ledger.untimed, rows[i].untimed);
+		assert_int_equal(sink.ledger.arrows_untimed, rows[i].untimed);
+		assert_int_equal(sink.ledger.out_of_window, 0);
+		assert_int_equal(sink.ledger.launches_without_result, 0);
+		memory_free(&sink);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +292,8 @@ int main(void)
 		cmocka_unit_test(what_the_host_refused_had_been_handed_in),
 		cmocka_unit_test(a_capture_that_ends_early_is_told),
 		cmocka_unit_test(malformed_lines_are_passed_over),
+		cmocka_unit_test(
+			kernels_before_their_launch_are_counted_within_the_clocks_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

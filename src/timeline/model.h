@@ -24,13 +24,21 @@ struct ky_model_source {
 
 struct ky_model_track {
 	struct kymo_trace_track trace; /* lane 0 */
-	struct ky_list lanes;          /* struct kymo_trace_track, those announced */
+	uint64_t error_ns;    /* of its times; known when all records have been scanned */
+	struct ky_list lanes; /* struct kymo_trace_track, those announced */
 };
 
 /* ---- Tables of one capture, by its own numbers ---- */
 
+/* Numbers of static activity types. */
+#define KY_TYPE_ANNOTATION           1u
+#define KY_TYPE_PROJECTED_ANNOTATION 2u
+#define KY_TYPE_COPY                 3u
+#define KY_TYPE_KERNEL               5u
+
 struct ky_capture_type {
 	const struct kymo_trace_type *type;
+	const struct kymo_trace_type *projected; /* of annotations, if any is */
 	struct ky_model_source *source;
 };
 
@@ -109,10 +117,15 @@ static inline const struct ky_model_track *ky_model_track(const struct ky_model 
 /* ---- Its parts, in the order in which a capture is read; each NO_MEMORY or OK ---- */
 
 int32_t ky_model_add_types(struct ky_model *model, struct ky_model_capture *capture);
+/* Types for annotations that are projected on queues; when it is known that some are. */
+int32_t ky_model_add_projected(struct ky_model *model);
 /* After all captures: the sources that were wanted and that no process loaded. */
 int32_t ky_model_add_absent(struct ky_model *model, const struct ky_reader *reader);
 int32_t ky_model_add_tracks(struct ky_model *model, struct ky_model_capture *capture);
 int32_t ky_model_add_clocks(struct ky_model_capture *capture);
+
+/* When all times have been converted: how far off those of each track can be. */
+void ky_model_find_errors(struct ky_model *model);
 
 /* Numbers the queues of each device from 1, when all captures are in. */
 int32_t ky_model_number_queues(struct ky_model *model);

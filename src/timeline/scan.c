@@ -118,8 +118,10 @@ static int32_t take_link(struct ky_scan *scan, const struct ky_record *record,
 			       .from = line->from,
 			       .to = line->to};
 
+	int32_t status = ky_project_add_link(scan->project, &link, error);
+
 	scan->correlated++;
-	return ky_join_add_link(scan->join, &link, error);
+	return status == KYMO_OK ? ky_join_add_link(scan->join, &link, error) : status;
 }
 
 static void find_correlation(const struct ky_record *record, struct ky_item *item)
@@ -133,14 +135,27 @@ static void find_correlation(const struct ky_record *record, struct ky_item *ite
 	item->value = first->correlation;
 }
 
-static uint32_t role_of(const struct kymo_record *record)
+static uint32_t launch_role(const struct kymo_record *record)
 {
-	if (record->kind == KYMO_KIND_COUNTER)
-		return KY_ROLE_NONE;
 	if (record->flags & KYMO_RECORD_ORIGIN)
 		return record->flags & KYMO_RECORD_ERROR ? KY_ROLE_ORIGIN | KY_ROLE_FAILED
 							 : KY_ROLE_ORIGIN;
 	return record->flags & KYMO_RECORD_TARGET ? KY_ROLE_TARGET : KY_ROLE_NONE;
+}
+
+static uint32_t role_of(struct ky_scan *scan, const struct ky_record *record)
+{
+	const struct kymo_trace_type *type = type_of(record)->type;
+	uint32_t role;
+
+	if (record->first->kind == KYMO_KIND_COUNTER)
+		return KY_ROLE_NONE;
+	role = launch_role(record->first);
+	if (type->is_static && type->activity_type == KY_TYPE_ANNOTATION) {
+		scan->annotations++;
+		role |= KY_ROLE_ANNOTATION;
+	}
+	return role;
 }
 
 static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
@@ -148,7 +163,7 @@ static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 {
 	const struct kymo_record *first = record->first;
 	struct ky_item item = {.when = {.place = ky_place_make(record->line, first->kind,
-							       role_of(first))},
+							       role_of(scan, record))},
 			       .track = ky_record_row(record)};
 
 	count_event(scan, record);

@@ -7,7 +7,7 @@
 
 static int32_t read_head(struct ky_stream *stream, int which, struct kymo_error *error)
 {
-	struct ky_sorter *sorter = which == 0 ? stream->items : stream->unfinished;
+	struct ky_sorter *sorter = stream->sorters[which];
 	const void *item;
 	int32_t status = sorter ? ky_sorter_next(sorter, &item, error) : KYMO_END;
 
@@ -19,14 +19,14 @@ static int32_t read_head(struct ky_stream *stream, int which, struct kymo_error 
 
 int32_t ky_stream_begin(struct ky_stream *stream, struct kymo_error *error)
 {
-	int32_t status = ky_sorter_finish(stream->items, error);
+	int32_t status = KYMO_OK;
 
-	if (status == KYMO_OK && stream->unfinished)
-		status = ky_sorter_finish(stream->unfinished, error);
-	if (status == KYMO_OK)
-		status = read_head(stream, 0, error);
-	if (status == KYMO_OK)
-		status = read_head(stream, 1, error);
+	for (int i = 0; i < KY_STREAM_PARTS && status == KYMO_OK; i++) {
+		if (stream->sorters[i])
+			status = ky_sorter_finish(stream->sorters[i], error);
+		if (status == KYMO_OK)
+			status = read_head(stream, i, error);
+	}
 	ky_lanes_reset(stream->lanes);
 	stream->crowded = 0;
 	return status;
@@ -49,20 +49,39 @@ static int32_t find_lane(struct ky_stream *stream, const struct ky_item *item,
 	return status;
 }
 
+/* A projection goes around what it is as long as, whatever was captured first. */
+static int comes_before(const struct ky_stream *stream, int a, int b)
+{
+	const struct ky_moment *left = &stream->head[a].when;
+	const struct ky_moment *right = &stream->head[b].when;
+
+	if (a == KY_STREAM_PROJECTED && left->begin_ns == right->begin_ns &&
+	    left->end_ns == right->end_ns)
+		return 1;
+	return ky_moment_compare(left, right) < 0;
+}
+
+int32_t ky_stream_read(struct ky_stream *stream, struct ky_item *item,
+		       struct kymo_error *error)
+{
+	int which = -1;
+
+	for (int i = 0; i < KY_STREAM_PARTS; i++) {
+		if (stream->has_head[i] && (which < 0 || comes_before(stream, i, which)))
+			which = i;
+	}
+	if (which < 0)
+		return KYMO_END;
+	*item = stream->head[which];
+	return read_head(stream, which, error);
+}
+
 int32_t ky_stream_next(struct ky_stream *stream, struct ky_item *item, uint32_t *lane,
 		       struct kymo_error *error)
 {
 	for (;;) {
-		int which = !stream->has_head[0];
-		int32_t status;
+		int32_t status = ky_stream_read(stream, item, error);
 
-		if (stream->has_head[0] && stream->has_head[1] &&
-		    ky_moment_compare(&stream->head[0], &stream->head[1]) > 0)
-			which = 1;
-		if (!stream->has_head[which])
-			return KYMO_END;
-		*item = stream->head[which];
-		status = read_head(stream, which, error);
 		if (status == KYMO_OK)
 			status = find_lane(stream, item, lane, error);
 		if (status != KYMO_AGAIN)

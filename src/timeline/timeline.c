@@ -14,6 +14,7 @@ struct timeline {
 	struct ky_model *model;
 	struct ky_join *join;
 	struct ky_opens *opens;
+	struct ky_project *project;
 	struct ky_scan scan;
 	struct ky_stream stream;
 	struct kymo_trace_ledger ledger;
@@ -35,8 +36,9 @@ static int32_t make_parts(struct timeline *timeline, struct ky_reader *const *re
 	int32_t status = ky_model_create(&timeline->model, readers, count, error);
 
 	if (status == KYMO_OK)
-		status = ky_sorter_create(&timeline->stream.items, sizeof(struct ky_item),
-					  ky_moment_compare, ITEMS_MEMORY, error);
+		status = ky_sorter_create(&timeline->stream.sorters[KY_STREAM_ITEMS],
+					  sizeof(struct ky_item), ky_moment_compare,
+					  ITEMS_MEMORY, error);
 	if (status == KYMO_OK)
 		status = ky_join_create(&timeline->join, timeline->model,
 					&timeline->ledger, error);
@@ -44,15 +46,18 @@ static int32_t make_parts(struct timeline *timeline, struct ky_reader *const *re
 		status = ky_opens_create(&timeline->opens, timeline->model,
 					 &timeline->ledger, error);
 	if (status == KYMO_OK)
+		status = ky_project_create(&timeline->project, timeline->model, error);
+	if (status == KYMO_OK)
 		status = ky_lanes_create(&timeline->stream.lanes,
 					 timeline->model->tracks.count, error);
 	if (status != KYMO_OK)
 		return status;
 	*scan = (struct ky_scan){.model = timeline->model,
 				 .ledger = &timeline->ledger,
-				 .items = timeline->stream.items,
+				 .items = timeline->stream.sorters[KY_STREAM_ITEMS],
 				 .join = timeline->join,
-				 .opens = timeline->opens};
+				 .opens = timeline->opens,
+				 .project = timeline->project};
 	count = timeline->model->capture_count + 1;
 	scan->capture_last_ns = calloc(count, sizeof(*scan->capture_last_ns));
 	scan->capture_written = calloc(count, sizeof(*scan->capture_written));
@@ -63,8 +68,9 @@ static int32_t make_parts(struct timeline *timeline, struct ky_reader *const *re
 static void destroy_parts(struct timeline *timeline)
 {
 	ky_lanes_destroy(timeline->stream.lanes);
-	ky_sorter_destroy(timeline->stream.items);
-	ky_sorter_destroy(timeline->stream.unfinished);
+	for (int i = 0; i < KY_STREAM_PARTS; i++)
+		ky_sorter_destroy(timeline->stream.sorters[i]);
+	ky_project_destroy(timeline->project);
 	ky_opens_destroy(timeline->opens);
 	ky_join_destroy(timeline->join);
 	ky_model_destroy(timeline->model);
@@ -75,6 +81,7 @@ static void destroy_parts(struct timeline *timeline)
 /* Spans that never ended last as long as their process was seen. */
 static int32_t add_unfinished(struct timeline *timeline)
 {
+	struct ky_sorter **unfinished = &timeline->stream.sorters[KY_STREAM_UNFINISHED];
 	struct ky_scan *scan = &timeline->scan;
 	const void *item = NULL;
 	int32_t status;
@@ -88,13 +95,12 @@ static int32_t add_unfinished(struct timeline *timeline)
 			scan->capture_last_ns[i] = ky_ns_add(end, capture->shift_ns);
 	}
 	status = ky_opens_resolve(timeline->opens, scan->items, scan->capture_last_ns,
-				  &timeline->stream.unfinished, timeline->error);
-	if (status != KYMO_OK || !timeline->stream.unfinished)
+				  unfinished, timeline->error);
+	if (status != KYMO_OK || !*unfinished)
 		return status;
-	status = ky_sorter_finish(timeline->stream.unfinished, timeline->error);
+	status = ky_sorter_finish(*unfinished, timeline->error);
 	while (status == KYMO_OK) {
-		status = ky_sorter_next(timeline->stream.unfinished, &item,
-					timeline->error);
+		status = ky_sorter_next(*unfinished, &item, timeline->error);
 		if (status == KYMO_OK) {
 			const struct ky_item *open = item;
 
@@ -105,12 +111,31 @@ static int32_t add_unfinished(struct timeline *timeline)
 	return status == KYMO_END ? KYMO_OK : status;
 }
 
+/* Before lanes are given, since projections need room on them too. */
+static int32_t project(struct timeline *timeline)
+{
+	struct ky_sorter **out = &timeline->stream.sorters[KY_STREAM_PROJECTED];
+	int32_t status = KYMO_OK;
+
+	if (timeline->scan.annotations > 0 && timeline->scan.correlated > 0)
+		status = ky_project_run(timeline->project, &timeline->stream, out,
+					timeline->error);
+	if (status == KYMO_OK && *out &&
+	    ky_model_add_projected(timeline->model) != KYMO_OK)
+		status = no_memory(timeline);
+	/* Its memory is needed by what follows. */
+	ky_project_destroy(timeline->project);
+	timeline->project = NULL;
+	return status;
+}
+
 /* Arrows need to know the lanes of both ends, so lanes are given before and again later.
  */
 static int32_t join(struct timeline *timeline)
 {
 	int32_t status = KYMO_OK;
 
+	ky_model_find_errors(timeline->model);
 	if (timeline->scan.correlated > 0)
 		status = ky_stream_begin(&timeline->stream, timeline->error);
 	while (status == KYMO_OK && timeline->scan.correlated > 0) {
@@ -224,9 +249,12 @@ int32_t ky_timeline_run(struct ky_reader *const *readers, size_t count,
 	if (status == KYMO_OK)
 		status = ky_scan_run(&timeline.scan, error);
 	if (status == KYMO_OK)
-		status = ky_sorter_finish(timeline.stream.items, error);
+		status =
+			ky_sorter_finish(timeline.stream.sorters[KY_STREAM_ITEMS], error);
 	if (status == KYMO_OK)
 		status = add_unfinished(&timeline);
+	if (status == KYMO_OK)
+		status = project(&timeline);
 	if (status == KYMO_OK)
 		status = join(&timeline);
 	if (status == KYMO_OK)

@@ -72,6 +72,29 @@ static void spans_come_in_order_nested_or_on_further_lanes(void **state)
 	}
 }
 
+static void of_spans_of_equal_times_the_one_told_last_is_around_the_other(void **state)
+{
+	struct setup s = begin();
+	struct memory_sink sink;
+
+	(void)state;
+	build_record(s.build, KYMO_KIND_SPAN,
+		     (struct kymo_record){.type = s.runtime,
+					  .name = build_text(s.build, "inner"),
+					  .begin = T(100),
+					  .end = T(200)});
+	build_record(s.build, KYMO_KIND_SPAN,
+		     (struct kymo_record){.type = s.runtime,
+					  .name = build_text(s.build, "outer"),
+					  .begin = T(100),
+					  .end = T(200)});
+	sink = run(&s);
+	assert_string_equal(memory_find(&sink, KYMO_EVENT_SPAN, 0)->name, "outer");
+	assert_string_equal(memory_find(&sink, KYMO_EVENT_SPAN, 1)->name, "inner");
+	assert_int_equal(memory_find(&sink, KYMO_EVENT_SPAN, 1)->track.lane, 0);
+	memory_free(&sink);
+}
+
 static void values_are_resolved(void **state)
 {
 	struct setup s = begin();
@@ -386,6 +409,8 @@ int main(void)
 		cmocka_unit_test(an_empty_capture_gives_an_empty_trace),
 		cmocka_unit_test(no_reader_at_all_gives_an_empty_trace),
 		cmocka_unit_test(spans_come_in_order_nested_or_on_further_lanes),
+		cmocka_unit_test(
+			of_spans_of_equal_times_the_one_told_last_is_around_the_other),
 		cmocka_unit_test(values_are_resolved),
 		cmocka_unit_test(instants_counters_and_gaps_are_events_of_their_own),
 		cmocka_unit_test(device_times_are_converted_by_their_anchors),

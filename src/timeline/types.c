@@ -172,6 +172,46 @@ static const struct kymo_trace_type *add_type(struct ky_model *model,
 	return type;
 }
 
+static struct kymo_trace_type *add_projected(struct ky_model *model,
+					     const struct kymo_trace_type *annotation)
+{
+	uint64_t key[] = {'P', ky_model_text(model, annotation->source)};
+	void **slot = ky_index_slot(&model->things, key, sizeof(key));
+	struct kymo_trace_type *type;
+
+	if (!slot || *slot)
+		return slot ? *slot : NULL;
+	type = make_type(model, annotation->source, KYMO_STR("gpu_user_annotation"),
+			 KYMO_STR("gpu_user_annotation"));
+	if (!type)
+		return NULL;
+	type->activity_type = KY_TYPE_PROJECTED_ANNOTATION;
+	type->shapes = KYMO_SHAPE_SPAN;
+	type->side = KYMO_SIDE_ACCELERATOR;
+	type->is_static = 1;
+	*slot = type;
+	return type;
+}
+
+int32_t ky_model_add_projected(struct ky_model *model)
+{
+	for (size_t i = 0; i < model->capture_count; i++) {
+		const struct ky_model_capture *capture = &model->captures[i];
+
+		for (uint32_t id = 0; id < capture->type_count; id++) {
+			struct ky_capture_type *type = &capture->types[id];
+
+			if (!type->type->is_static ||
+			    type->type->activity_type != KY_TYPE_ANNOTATION)
+				continue;
+			type->projected = add_projected(model, type->type);
+			if (!type->projected)
+				return KYMO_ERROR_NO_MEMORY;
+		}
+	}
+	return KYMO_OK;
+}
+
 /* For records whose type is 0 or not in the catalogue; shown only if there are any. */
 static int32_t add_unknown_type(struct ky_model *model)
 {

@@ -148,6 +148,8 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_trace_ledger, bad_bytes, 240, 8),
 	MEMBER(struct kymo_trace_ledger, launches_without_result, 248, 8),
 	MEMBER(struct kymo_trace_ledger, invalid, 256, 8),
+	MEMBER(struct kymo_trace_ledger, projected, 264, 8),
+	MEMBER(struct kymo_trace_ledger, before_launch, 272, 8),
 	MEMBER(struct kymo_trace_end, struct_size, 0, 4),
 	MEMBER(struct kymo_trace_end, source_count, 4, 4),
 	MEMBER(struct kymo_trace_end, ledger, 8, 8),

@@ -45,6 +45,8 @@ static const struct {
 	LEDGER_FIELD(bad_bytes),
 	LEDGER_FIELD(launches_without_result),
 	LEDGER_FIELD(invalid),
+	LEDGER_FIELD(projected),
+	LEDGER_FIELD(before_launch),
 };
 
 #define LEDGER_COUNT (sizeof(ledger_fields) / sizeof(ledger_fields[0]))
