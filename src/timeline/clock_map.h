@@ -5,6 +5,12 @@
  * taken as one window, in which their bounds are intersected; the middles of the windows
  * are joined by straight lines. Outside, a line with the slope of the whole goes on.
  *
+ * No converted time is farther from the truth than the map's uncertainty says, for a
+ * clock that is within 100 ppm of its rate and any step or change of drift that shows in
+ * the anchors: one that the width of their bounds hides is not known to anybody. Beyond
+ * the anchors, where a program died, the uncertainty grows by these 100 ppm, since nobody
+ * looked any more.
+ *
  * All in integers: a double has 53 bits, a tick count 64.
  */
 #ifndef KYMO_TIMELINE_CLOCK_MAP_H
@@ -41,7 +47,8 @@ struct ky_clock_map {
 	int64_t offset_ns; /* without knots: ns = reading - offset_ns */
 	uint32_t bits;
 	uint32_t is_usable;
-	uint64_t bound_ns;                 /* the largest error between the knots */
+	uint64_t bound_ns; /* the largest error between the anchors */
+	int64_t anchored_from_ns, anchored_to_ns;
 	uint64_t drift_error, drift_range; /* their quotient: of the lines outside */
 	int64_t first_ns, last_ns;         /* of all times used; first > last: none */
 };

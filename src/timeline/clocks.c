@@ -108,23 +108,48 @@ static int32_t convert_anchors(struct ky_model_capture *capture,
 	return KYMO_OK;
 }
 
+static int64_t realtime_offset(const struct ky_capture_header *header)
+{
+	return ky_ns_add(header->attach_realtime_ns,
+			 -to_signed((uint64_t)header->attach_monotonic_ns));
+}
+
+uint64_t ky_model_realtime_step(const struct ky_model_capture *capture)
+{
+	const struct ky_reader_capture *read = capture->capture;
+	int64_t offset = realtime_offset(&read->header);
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < read->anchor_count; i++) {
+		const struct ky_anchor *anchor = &read->anchors[i];
+		int64_t expected = ky_ns_add(to_signed(anchor->host_lo), offset);
+		int64_t found = to_signed(anchor->realtime);
+		uint64_t step = found > expected ? (uint64_t)found - (uint64_t)expected
+						 : (uint64_t)expected - (uint64_t)found;
+
+		if (anchor->clock == 0 && anchor->realtime != 0 && step > largest)
+			largest = step;
+	}
+	return largest;
+}
+
 static int32_t map_device(struct ky_model_capture *capture, uint32_t id,
 			  struct ky_clock_anchor *anchors, size_t count)
 {
-	const struct ky_capture_header *header = &capture->capture->header;
 	const struct ky_clock_entry *entry = ky_catalog_find(
 		capture->catalog, KY_ENTRY_CLOCK, id, sizeof(*entry), NULL);
 	struct ky_clock_map *map = &capture->clocks[id];
-	int64_t offset;
 
 	if (entry && entry->kind == KYMO_CLOCK_MONOTONIC) {
 		ky_clock_map_init_fixed(map, -capture->shift_ns);
 		return KYMO_OK;
 	}
 	if (entry && entry->kind == KYMO_CLOCK_REALTIME) {
-		offset = ky_ns_add(header->attach_realtime_ns,
-				   -to_signed((uint64_t)header->attach_monotonic_ns));
-		ky_clock_map_init_fixed(map, ky_ns_add(offset, -capture->shift_ns));
+		/* As it was at the attach: later steps make it as wrong. */
+		ky_clock_map_init_fixed(
+			map, ky_ns_add(realtime_offset(&capture->capture->header),
+				       -capture->shift_ns));
+		map->bound_ns = ky_model_realtime_step(capture);
 		return KYMO_OK;
 	}
 	return ky_clock_map_init(

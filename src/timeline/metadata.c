@@ -5,6 +5,9 @@
 #include "timeline/model.h"
 #include "timeline/values.h"
 
+/* Less is how far apart two readings of two clocks may be. */
+#define REALTIME_STEP_NS 10000000u
+
 static int is_key(const struct kymo_trace_value *value, const char *key)
 {
 	return value->key.size == strlen(key) &&
@@ -95,6 +98,28 @@ static int32_t add_stopped(struct ky_model *model, struct ky_list *all)
 	return ky_list_add(all, value);
 }
 
+/* Somebody set the clock: times since the epoch are by the one that it was at first. */
+static int32_t add_realtime_step(struct ky_model *model, struct ky_list *all)
+{
+	struct kymo_trace_value *value;
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < model->capture_count; i++) {
+		uint64_t step = ky_model_realtime_step(&model->captures[i]);
+
+		largest = step > largest ? step : largest;
+	}
+	if (largest < REALTIME_STEP_NS)
+		return KYMO_OK;
+	value = ky_arena_take_zeroed(&model->arena, sizeof(*value));
+	if (!value)
+		return KYMO_ERROR_NO_MEMORY;
+	value->key = KYMO_STR("realtime stepped (ns)");
+	value->type = KYMO_VALUE_UINT64;
+	value->u64 = largest;
+	return ky_list_add(all, value);
+}
+
 int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
 			  size_t *count)
 {
@@ -107,6 +132,8 @@ int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
 		status = add_capture(model, &model->captures[i], &all);
 	if (status == KYMO_OK)
 		status = add_stopped(model, &all);
+	if (status == KYMO_OK)
+		status = add_realtime_step(model, &all);
 	if (status == KYMO_OK && all.count > 0) {
 		*out = ky_arena_take(&model->arena, all.count * sizeof(**out));
 		if (!*out)

@@ -124,6 +124,9 @@ int32_t ky_model_add_absent(struct ky_model *model, const struct ky_reader *read
 int32_t ky_model_add_tracks(struct ky_model *model, struct ky_model_capture *capture);
 int32_t ky_model_add_clocks(struct ky_model_capture *capture);
 
+/* How far CLOCK_REALTIME came to be from where it was when the capture began. */
+uint64_t ky_model_realtime_step(const struct ky_model_capture *capture);
+
 /* When all times have been converted: how far off those of each track can be. */
 void ky_model_find_errors(struct ky_model *model);
 

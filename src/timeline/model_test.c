@@ -220,6 +220,43 @@ static void another_boots_times_are_shifted_by_realtime(void **state)
 	memory_free(&sink);
 }
 
+static void steps_of_realtime_are_told_and_not_applied(void **state)
+{
+	static const struct {
+		int64_t step_ns;
+		const char *metadata;
+	} rows[] = {{0, ""},
+		    {1000000, ""}, /* two readings are never of one moment */
+		    {2000000000, "realtime stepped (ns)=2000000000"},
+		    {-3600000000000, "realtime stepped (ns)=3600000000000"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct setup s = begin();
+		uint32_t clock = build_clock(s.build, KYMO_CLOCK_REALTIME, 64, 0);
+		uint32_t queue = build_queue(s.build, s.device, 9, clock);
+		struct memory_sink sink;
+		char found[64];
+
+		for (uint64_t at = 0; at < 3; at++) {
+			build_anchor(s.build, 0, T(at), T(at), T(at));
+			s.build->anchors[at].realtime = BUILD_REALTIME + at;
+		}
+		s.build->anchors[2].realtime += (uint64_t)rows[i].step_ns;
+		build_record(s.build, KYMO_KIND_SPAN,
+			     (struct kymo_record){.track = queue,
+						  .type = s.kernel,
+						  .begin = BUILD_REALTIME + 100,
+						  .end = BUILD_REALTIME + 200});
+		sink = run(&s);
+		describe(&sink, found, sizeof(found));
+		assert_string_equal(found, "9.0 100-200");
+		assert_string_equal(sink.metadata, rows[i].metadata);
+		assert_int_equal(sink.clock_uncertainty[1], llabs(rows[i].step_ns));
+		memory_free(&sink);
+	}
+}
+
 static void metadata_gives_ranks(void **state)
 {
 	struct setup s = begin();
@@ -251,6 +288,7 @@ int main(void)
 		cmocka_unit_test(an_empty_argument_does_not_end_the_command_line),
 		cmocka_unit_test(captures_of_one_process_share_its_tracks),
 		cmocka_unit_test(another_boots_times_are_shifted_by_realtime),
+		cmocka_unit_test(steps_of_realtime_are_told_and_not_applied),
 		cmocka_unit_test(metadata_gives_ranks),
 	};
 
