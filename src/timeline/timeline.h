@@ -6,6 +6,7 @@
  *
  *     1  each record is counted and its times converted; (begin, end, place), its
  *        track and its correlation go to a sorter
+ *     -  spans that never ended get an end; annotations are projected on queues
  *     -  the sorted ones get lanes; those with a correlation are sorted by it and joined:
  *        numbers and arrows, sorted like the records
  *     2  records and joins are merged, given lanes again (the same), found in their
