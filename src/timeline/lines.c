@@ -9,13 +9,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "timeline/item.h"
 #include "timeline/records.h"
 
 #define PAGE_LINES      256u
 #define PAGES_PER_CHUNK ((1u << KY_CHUNK_LINE_BITS) / PAGE_LINES)
-#define SETS            256u /* a power of two */
+#define SET_BITS        8
+#define SETS            (1u << SET_BITS)
+#define FIBONACCI       0x9e3779b97f4a7c15u /* 2^64 by the golden ratio: it spreads */
 #define WAYS            4u
 
 struct ky_lines {
@@ -57,7 +58,7 @@ static int32_t find_page(struct ky_lines *lines, const struct ky_model_capture *
 		&capture->capture->chunks[page / PAGES_PER_CHUNK - capture->first_chunk];
 	uint32_t first = (uint32_t)(page % PAGES_PER_CHUNK) * PAGE_LINES, way;
 	uint32_t count = chunk->line_count - first;
-	uint64_t set = ky_hash(&page, sizeof(page), 0) & (SETS - 1);
+	uint64_t set = page * FIBONACCI >> (64 - SET_BITS);
 	int32_t status;
 
 	for (way = 0; way < WAYS; way++) {

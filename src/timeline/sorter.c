@@ -204,6 +204,16 @@ static int32_t begin_merge(struct ky_sorter *sorter, struct kymo_error *error)
 	return KYMO_OK;
 }
 
+/* Runs follow each other in time, mostly, so the first one of the heap stays there. */
+static int stays_first(const struct ky_sorter *sorter)
+{
+	int64_t key = sorter->runs[sorter->heap[0]].key;
+
+	return sorter->heap_count < 2 ||
+	       (key < sorter->runs[sorter->heap[1]].key &&
+		(sorter->heap_count < 3 || key < sorter->runs[sorter->heap[2]].key));
+}
+
 /* Steps past the item handed out last. */
 static int32_t advance_merge(struct ky_sorter *sorter, struct kymo_error *error)
 {
@@ -221,7 +231,7 @@ static int32_t advance_merge(struct ky_sorter *sorter, struct kymo_error *error)
 	} else {
 		run->key = ky_item_key(item_at(sorter, run->buffer, run->at));
 	}
-	if (sorter->heap_count > 1)
+	if (!stays_first(sorter))
 		sift_run(sorter, 0);
 	return KYMO_OK;
 }

@@ -8,12 +8,10 @@
 static int32_t read_head(struct ky_stream *stream, int which, struct kymo_error *error)
 {
 	struct ky_sorter *sorter = stream->sorters[which];
-	const void *item;
+	const void *item = NULL;
 	int32_t status = sorter ? ky_sorter_next(sorter, &item, error) : KYMO_END;
 
-	stream->has_head[which] = status == KYMO_OK;
-	if (status == KYMO_OK)
-		stream->head[which] = *(const struct ky_item *)item;
+	stream->head[which] = status == KYMO_OK ? item : NULL;
 	return status == KYMO_END ? KYMO_OK : status;
 }
 
@@ -52,8 +50,8 @@ static int32_t find_lane(struct ky_stream *stream, const struct ky_item *item,
 /* A projection goes around what it is as long as, whatever was captured first. */
 static int comes_before(const struct ky_stream *stream, int a, int b)
 {
-	const struct ky_moment *left = &stream->head[a].when;
-	const struct ky_moment *right = &stream->head[b].when;
+	const struct ky_moment *left = &stream->head[a]->when;
+	const struct ky_moment *right = &stream->head[b]->when;
 
 	if (a == KY_STREAM_PROJECTED && left->begin_ns == right->begin_ns &&
 	    left->end_ns == right->end_ns)
@@ -64,15 +62,16 @@ static int comes_before(const struct ky_stream *stream, int a, int b)
 int32_t ky_stream_read(struct ky_stream *stream, struct ky_item *item,
 		       struct kymo_error *error)
 {
-	int which = -1;
+	int which = KY_STREAM_ITEMS;
 
-	for (int i = 0; i < KY_STREAM_PARTS; i++) {
-		if (stream->has_head[i] && (which < 0 || comes_before(stream, i, which)))
+	for (int i = 1; i < KY_STREAM_PARTS; i++) {
+		if (stream->head[i] &&
+		    (!stream->head[which] || comes_before(stream, i, which)))
 			which = i;
 	}
-	if (which < 0)
+	if (!stream->head[which])
 		return KYMO_END;
-	*item = stream->head[which];
+	*item = *stream->head[which];
 	return read_head(stream, which, error);
 }
 

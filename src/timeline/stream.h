@@ -16,8 +16,7 @@ struct ky_stream {
 	/* Records, spans without an end, projections; the last two may be NULL. */
 	struct ky_sorter *sorters[KY_STREAM_PARTS];
 	struct ky_lanes *lanes;
-	struct ky_item head[KY_STREAM_PARTS];
-	int has_head[KY_STREAM_PARTS];
+	const struct ky_item *head[KY_STREAM_PARTS]; /* NULL: at its end */
 	uint64_t crowded; /* spans that found no lane, and were left out */
 };
 
