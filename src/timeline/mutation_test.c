@@ -68,6 +68,8 @@ static void build_records(struct build *build, uint32_t queue, uint32_t group)
 		build_lines(build, &more, 1);
 		build_lines(build, &bytes, 1);
 	}
+	build_record(build, KYMO_KIND_SPAN, /* which is projected on the queue */
+		     (struct kymo_record){.type = 2, .begin = T(1), .end = T(100)});
 	build_lines(build, &counter, 1);
 	build_lines(build, &values, 1);
 	build_lines(build, &link, 1);
@@ -95,6 +97,7 @@ static struct build *build_all(void)
 	build_session(build, "run\0", 4);
 	source = build_source(build, "fake");
 	build_type(build, source, "kernel", 5);
+	build_type(build, source, "user_annotation", 1);
 	build_domain(build, source, "command", KYMO_DOMAIN_SOURCE);
 	build_link_kind(build, "fwdbwd");
 	build_key(build, "bytes", KYMO_VALUE_UINT64);

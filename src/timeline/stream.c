@@ -85,6 +85,8 @@ int32_t ky_stream_next(struct ky_stream *stream, struct ky_item *item, uint32_t 
 			status = find_lane(stream, item, lane, error);
 		if (status != KYMO_AGAIN)
 			return status;
-		stream->crowded++;
+		/* A projection is no record that could be missed. */
+		if (!(ky_place_role(item->when.place) & KY_ROLE_PROJECTED))
+			stream->crowded++;
 	}
 }
