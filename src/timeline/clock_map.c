@@ -104,14 +104,24 @@ int ky_clock_map_convert(struct ky_clock_map *map, uint64_t reading, int64_t nea
 	return 0;
 }
 
-uint64_t ky_clock_map_uncertainty_ns(const struct ky_clock_map *map)
+uint64_t ky_clock_map_error_ns(const struct ky_clock_map *map, int64_t ns)
 {
 	uint64_t before, after;
 
-	if (map->knot_count == 0 || map->first_ns > map->last_ns)
+	if (map->knot_count == 0)
 		return map->bound_ns;
-	before = ky_clock_drift(map, map->first_ns, map->anchored_from_ns);
-	after = ky_clock_drift(map, map->anchored_to_ns, map->last_ns);
-	return (uint64_t)ky_clamp((ky_signed_wide)map->bound_ns +
-				  (before > after ? before : after));
+	before = ky_clock_drift(map, ns, map->anchored_from_ns);
+	after = ky_clock_drift(map, map->anchored_to_ns, ns);
+	return (uint64_t)ky_clamp((ky_signed_wide)map->bound_ns + before + after);
+}
+
+uint64_t ky_clock_map_uncertainty_ns(const struct ky_clock_map *map)
+{
+	uint64_t first, last;
+
+	if (map->first_ns > map->last_ns)
+		return map->bound_ns;
+	first = ky_clock_map_error_ns(map, map->first_ns);
+	last = ky_clock_map_error_ns(map, map->last_ns);
+	return first > last ? first : last;
 }

@@ -82,7 +82,9 @@ static inline void ky_clock_map_use(struct ky_clock_map *map, int64_t ns)
 		map->last_ns = ns;
 }
 
-/* The largest error of any time used; it grows with the distance from the anchors. */
+/* What a converted time may be off by; it grows with the distance from the anchors. */
+uint64_t ky_clock_map_error_ns(const struct ky_clock_map *map, int64_t ns);
+/* The largest error of any time used. */
 uint64_t ky_clock_map_uncertainty_ns(const struct ky_clock_map *map);
 
 #endif

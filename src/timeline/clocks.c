@@ -94,16 +94,18 @@ static int32_t convert_anchors(struct ky_model_capture *capture,
 
 	for (size_t i = 0; i < read->anchor_count; i++) {
 		const struct ky_anchor *anchor = &read->anchors[i];
-		int64_t lo, hi, bound = to_signed(host->bound_ns);
+		int64_t lo, hi, error;
 
 		if (anchor->clock == 0 || anchor->clock >= capture->clock_count ||
 		    ky_clock_map_convert(host, anchor->host_lo, 0, &lo) != 0 ||
 		    ky_clock_map_convert(host, anchor->host_hi, 0, &hi) != 0)
 			continue;
-		lo = lo > bound ? lo - bound : 0;
+		error = to_signed(ky_clock_map_error_ns(host, lo));
+		lo = lo > error ? lo - error : 0;
+		error = to_signed(ky_clock_map_error_ns(host, hi));
 		sorted->items[sorted->first[anchor->clock] + used[anchor->clock]++] =
 			(struct ky_clock_anchor){anchor->device, lo,
-						 ky_ns_add(hi, bound)};
+						 ky_ns_add(hi, error)};
 	}
 	return KYMO_OK;
 }

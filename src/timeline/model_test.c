@@ -220,6 +220,36 @@ static void another_boots_times_are_shifted_by_realtime(void **state)
 	memory_free(&sink);
 }
 
+static void an_anchor_is_as_uncertain_as_the_hosts_clock_was(void **state)
+{
+	/* The recorder died after a second; a device's clock was read after so long. */
+	static const struct {
+		uint64_t after, error_ns;
+	} rows[] = {{0, 0}, {BUILD_SECOND, 0}, {101 * BUILD_SECOND, 10000000}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct setup s = begin();
+		uint32_t clock = build_clock(s.build, KYMO_CLOCK_COUNTER, 64, 1000000000);
+		uint32_t queue = build_queue(s.build, s.device, 9, clock);
+		uint64_t at = T(rows[i].after);
+		struct memory_sink sink;
+
+		s.build->header.ticks = KY_TICKS_TSC;
+		build_anchor(s.build, 0, T(0), T(0), T(0));
+		build_anchor(s.build, 0, T(BUILD_SECOND), T(BUILD_SECOND),
+			     T(BUILD_SECOND));
+		build_anchor(s.build, clock, at, at, at);
+		add_span(&s, queue, rows[i].after, rows[i].after + 10);
+		build_finish(s.build, T(0) + 200 * BUILD_SECOND);
+		sink = run_files(&s.build, 1);
+		assert_int_equal(sink.ledger.spans, 1);
+		assert_in_range(sink.clock_uncertainty[1], rows[i].error_ns,
+				rows[i].error_ns + rows[i].error_ns / 1000 + 10);
+		memory_free(&sink);
+	}
+}
+
 static void steps_of_realtime_are_told_and_not_applied(void **state)
 {
 	static const struct {
@@ -288,6 +318,7 @@ int main(void)
 		cmocka_unit_test(an_empty_argument_does_not_end_the_command_line),
 		cmocka_unit_test(captures_of_one_process_share_its_tracks),
 		cmocka_unit_test(another_boots_times_are_shifted_by_realtime),
+		cmocka_unit_test(an_anchor_is_as_uncertain_as_the_hosts_clock_was),
 		cmocka_unit_test(steps_of_realtime_are_told_and_not_applied),
 		cmocka_unit_test(metadata_gives_ranks),
 	};
