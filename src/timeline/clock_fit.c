@@ -309,11 +309,11 @@ static void widen_by_neighbour(struct ky_clock_map *map, const struct ky_clock_k
 	uint64_t length = (uint64_t)knot[1].x - (uint64_t)knot->x;
 	uint64_t other = (uint64_t)beside[1].x - (uint64_t)beside->x;
 	uint64_t off = differ(knot, beside->slope);
-	/* What the other line's slope is not known to counts over the length of this. */
-	ky_wide open = (ky_wide)knot->half_ns + knot[1].half_ns +
-		       ((ky_wide)beside->half_ns + beside[1].half_ns) * length / other +
-		       1;
+	ky_wide open = (ky_wide)knot->half_ns + knot[1].half_ns + 1;
 
+	/* What the other line's slope is not known to counts over the length of this. */
+	if (other > 0)
+		open += ((ky_wide)beside->half_ns + beside[1].half_ns) * length / other;
 	if (off > open)
 		widen_to(map, off + (uint64_t)open);
 }

@@ -52,6 +52,11 @@ struct ky_project {
 	struct kymo_error *error;
 };
 
+static int32_t no_memory(struct kymo_error *error)
+{
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory for annotations");
+}
+
 static int compare_scopes(const void *left, const void *right)
 {
 	const struct scope *a = left, *b = right;
@@ -138,8 +143,7 @@ static int32_t open_scope(struct ky_project *project, const struct scope *scope)
 		struct scope *items = realloc(open->items, capacity * sizeof(*items));
 
 		if (!items)
-			return ky_error_set(project->error, KYMO_ERROR_NO_MEMORY,
-					    "no memory for annotations");
+			return no_memory(project->error);
 		open->items = items;
 		open->capacity = capacity;
 	}
@@ -344,13 +348,12 @@ int32_t ky_project_create(struct ky_project **out, const struct ky_model *model,
 	int32_t status = KYMO_OK;
 
 	*out = NULL;
-	if (project) {
-		project->model = model;
-		project->open = calloc(model->tracks.count + 1, sizeof(*project->open));
-	}
-	if (!project || !project->open)
-		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-				      "no memory for annotations");
+	if (!project)
+		return no_memory(error);
+	project->model = model;
+	project->open = calloc(model->tracks.count + 1, sizeof(*project->open));
+	if (!project->open)
+		status = no_memory(error);
 	if (status == KYMO_OK)
 		status = ky_sorter_create(&project->relations, sizeof(struct ky_relation),
 					  compare_relations, MEMORY, error);

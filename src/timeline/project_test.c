@@ -259,7 +259,7 @@ static void many_annotations_and_launches_are_projected(void **state)
 	sink = run(&world.s);
 	assert_int_equal(sink.ledger.projected, 2 * KY_PROJECT_OPEN_MAX);
 	describe_projected(&sink, found, sizeof(found));
-	assert_string_equal(strtok(found, ","), "1.0 195000-199985");
+	assert_memory_equal(found, "1.0 195000-199985, ", 19);
 	memory_free(&sink);
 }
 
