@@ -205,8 +205,10 @@ void ky_record_values(struct ky_values *values, const struct kymo_record *first,
 	}
 	ky_values_add(values, first->key[0], first->value[0]);
 	ky_values_add(values, first->key[1], first->value[1]);
-	add_further(values, first + 1, lines - 1);
-	ky_values_add_set(values, first->attributes);
+	if (lines > 1)
+		add_further(values, first + 1, lines - 1);
+	if (first->attributes != 0)
+		ky_values_add_set(values, first->attributes);
 }
 
 /* ---- Walking ---- */
