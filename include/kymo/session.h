@@ -57,6 +57,12 @@ struct kymo_session_options {
 	/* What zero members become; NULL: what files and environment say, see config.h.
 	 */
 	const struct kymo_config *config;
+	/*
+	 * Activity types that are wanted, `[SOURCE:]NAME` separated by ',', as
+	 * docs/activity-types.md has it: "kernel,npu:dma,-npu.poll". NULL or "": those
+	 * that are on by default. Checked by prepare (KYMO_ERROR_CONFIG).
+	 */
+	const char *types;
 	/* End of ABI 1.0 */
 };
 
@@ -126,6 +132,16 @@ KYMO_API int32_t kymo_session_save(struct kymo_session *session, const char *pat
 				   const struct kymo_sink_options *options,
 				   struct kymo_summary *summary,
 				   struct kymo_error *error);
+
+/*
+ * Who is told, in one line each, what is worth a word although nothing has failed: an
+ * activity type's deprecated name, a type that came too late. NULL, as at the beginning:
+ * nobody. Replaces the one before, which may still be called once by another thread.
+ * `log` runs in the thread that has something to say, with no lock held; `message` is
+ * borrowed until it returns. Any thread.
+ */
+typedef void (*kymo_log_fn)(void *context, uint32_t severity, const char *message);
+KYMO_API void kymo_log_to(kymo_log_fn log, void *context);
 
 KYMO_END_DECLS
 

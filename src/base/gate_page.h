@@ -28,6 +28,10 @@ struct ky_gate_page {
 	uint32_t dictionary_adopted; /* its index and mirror are this process's own */
 	uint32_t is_protected;       /* the kernel was asked to wipe it in children */
 	uint32_t paused_epoch;       /* what `epoch` is while it goes on, or 0 */
+	uint32_t log_lock;           /* whom kymo_log_to() has set */
+	uint32_t type_lock;          /* the table of activity types */
+	uint32_t types_frozen; /* the program may not add types: its session goes on */
+	uint32_t reserved0;
 
 	struct ky_capture *capture; /* what is recorded into, or NULL */
 	/* Where sources count losses: of that, or, when it is over, still there; or NULL.
