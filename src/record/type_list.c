@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/type_list.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static int is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+static int is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+int ky_type_name_is_good(struct kymo_str name)
+{
+	if (name.size == 0 || name.size > KY_TYPE_NAME_MAX)
+		return 0;
+	for (size_t i = 0; i < name.size; i++)
+		if (!is_letter(name.data[i]))
+			return 0;
+	return 1;
+}
+
+static struct kymo_str trim(struct kymo_str text)
+{
+	while (text.size > 0 && is_blank(text.data[0])) {
+		text.data++;
+		text.size--;
+	}
+	while (text.size > 0 && is_blank(text.data[text.size - 1]))
+		text.size--;
+	return text;
+}
+
+/* What is in front of the first `c`, which goes, as does that; {NULL, 0}: no `c`. */
+static struct kymo_str split(struct kymo_str *text, char c)
+{
+	const char *at = text->size ? memchr(text->data, c, text->size) : NULL;
+	struct kymo_str front = {NULL, 0};
+
+	if (at) {
+		front = (struct kymo_str){text->data, (size_t)(at - text->data)};
+		text->size -= front.size + 1;
+		text->data = at + 1;
+	}
+	return front;
+}
+
+static int take_minus(struct kymo_str *text)
+{
+	if (text->size == 0 || text->data[0] != '-')
+		return 0;
+	text->data++;
+	text->size--;
+	*text = trim(*text);
+	return 1;
+}
+
+/* NAME, PLUGIN.NAME or PLUGIN.* */
+static int is_name(struct kymo_str text)
+{
+	struct kymo_str plugin = split(&text, '.');
+
+	if (plugin.data && !ky_type_name_is_good(plugin))
+		return 0;
+	return ky_type_name_is_good(text) ||
+	       (plugin.data && text.size == 1 && text.data[0] == '*');
+}
+
+int32_t ky_type_list_next(const char **list, struct ky_type_item *item,
+			  struct kymo_error *error)
+{
+	const size_t size = strcspn(*list, ",");
+	struct kymo_str whole = trim((struct kymo_str){*list, size});
+	struct kymo_str rest = whole;
+
+	if (**list == '\0')
+		return KYMO_END;
+	item->removes = take_minus(&rest);
+	item->source = trim(split(&rest, ':'));
+	rest = trim(rest);
+	if (item->source.data && take_minus(&rest))
+		item->removes = 1;
+	item->name = rest;
+	if ((item->source.data && !ky_type_name_is_good(item->source)) || !is_name(rest))
+		return ky_error_set(error, KYMO_ERROR_CONFIG,
+				    "Invalid activity type: \"%.*s\" is not written as "
+				    "[SOURCE:]NAME, NAME being letters, digits, _ and -",
+				    (int)(whole.size < 80 ? whole.size : 80), whole.data);
+	*list += size + ((*list)[size] == ',');
+	return KYMO_OK;
+}
+
+int32_t ky_type_list_check(const char *list, struct kymo_error *error)
+{
+	struct ky_type_item item;
+	int32_t status = KYMO_OK;
+
+	if (strlen(list) >= KY_TYPE_LIST_MAX)
+		return ky_error_set(error, KYMO_ERROR_CONFIG,
+				    "the list of activity types is longer than %u bytes",
+				    KY_TYPE_LIST_MAX - 1);
+	while (status == KYMO_OK)
+		status = ky_type_list_next(&list, &item, error);
+	return status == KYMO_END ? KYMO_OK : status;
+}
