@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All of Kymo for an application: errors, marks, sessions. */
+/* All of Kymo for an application: activity types, errors, marks, sessions. */
 #ifndef KYMO_KYMO_H
 #define KYMO_KYMO_H
 
+#include <kymo/activity_type.h>
 #include <kymo/base.h>
 #include <kymo/client.h>
 #include <kymo/config.h>

@@ -11,9 +11,10 @@
  * one load while nothing is recorded. Every function may be called from any thread, in a
  * forked child and between sessions. errno is kept.
  *
- * In a signal handler: begin, end, end2, end_values, instant and open, with names and
- * keys that were interned before, whatever the handler has interrupted. Where that is
- * this library itself, on the same thread, a mark may be lost, and is counted as nested.
+ * In a signal handler: begin, end, end2, end_values, end_typed, instant, instant_typed
+ * and open, with names, keys and types that were interned before, whatever the handler
+ * has interrupted. Where that is this library itself, on the same thread, a mark may be
+ * lost, and is counted as nested.
  * Two first times belong outside of handlers: that of a process (and of a forked child),
  * which attaches and starts sources, and that of a thread in a program with more than 31
  * keys of pthread_key_create, for which the C library takes memory.
@@ -104,6 +105,23 @@ static inline void kymo_mark_end2(uint64_t begin, uint32_t name, uint16_t key0,
  */
 KYMO_API int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 				      const struct kymo_value *values, size_t count);
+
+/*
+ * A type for marks other than plain ones, which are "user_annotation": of any number that
+ * <kymo/activity_type.h> knows, for use as `type` below; 0 if nobody has that number, or
+ * no more than 1024 types fit. Holds for the life of the process, and in its children.
+ */
+KYMO_API uint16_t kymo_mark_type(uint32_t activity_type);
+
+/*
+ * The span, or a moment, with a type: of kymo_mark_type, or 0 for a plain mark. Values
+ * and outcome as of kymo_mark_end_values; what the list of wanted types leaves out is
+ * counted as filtered, and KYMO_OK.
+ */
+KYMO_API int32_t kymo_mark_end_typed(uint64_t begin, uint16_t type, uint32_t name,
+				     const struct kymo_value *values, size_t count);
+KYMO_API int32_t kymo_mark_instant_typed(uint16_t type, uint32_t name,
+					 const struct kymo_value *values, size_t count);
 
 /* A moment. */
 KYMO_API void kymo_mark_record_instant(uint32_t name);

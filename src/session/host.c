@@ -17,6 +17,7 @@
 #include "record/dictionary.h"
 #include "session/line.h"
 #include "session/source.h"
+#include "session/wanted_types.h"
 
 /* Kinds that a source may begin a record with and whose type a filter decides about. */
 #define ACTIVITY_KINDS                                                              \
@@ -380,14 +381,16 @@ struct kymo_source_host *ky_host_create(const struct kymo_plugin *plugin,
 	return host;
 }
 
-size_t ky_host_default_types(struct kymo_source_host *host, uint16_t *types)
+size_t ky_host_wanted_types(struct kymo_source_host *host, uint16_t *types)
 {
 	uint32_t *lock = &ky_session_page()->host_lock;
 	size_t count = 0;
 
 	ky_lock(lock);
 	for (uint32_t i = 0; i < host->type_count; i++)
-		if (!(host->type_entries[i].flags & KYMO_TYPE_OPT_IN))
+		if (ky_wanted_types_has(host->desc->name,
+					host->type_entries[i].activity_type,
+					host->type_entries[i].flags))
 			types[count++] = host->types[i];
 	ky_unlock(lock);
 	return count;
@@ -396,7 +399,7 @@ size_t ky_host_default_types(struct kymo_source_host *host, uint16_t *types)
 void ky_host_open(struct kymo_source_host *host)
 {
 	uint16_t types[KY_HOST_TYPES_MAX];
-	size_t count = ky_host_default_types(host, types);
+	size_t count = ky_host_wanted_types(host, types);
 
 	for (size_t i = 0; i < count; i++)
 		__atomic_fetch_or(&host->wanted[types[i] / 64],
@@ -413,7 +416,7 @@ void ky_host_close(struct kymo_source_host *host)
 
 void ky_host_forked(struct kymo_source_host *host)
 {
-	host->is_frozen = 0;
+	__atomic_store_n(&host->is_frozen, 0, __ATOMIC_RELAXED);
 	/* Whoever was to fill them is gone with the parent's threads. */
 	host->buffer_count = 0;
 	ky_host_close(host);

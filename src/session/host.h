@@ -12,6 +12,8 @@
 #include <kymo/plugin.h>
 
 #include "record/layout.h"
+#include "registry/static_types.h"
+#include "registry/type_table.h"
 #include "session/page.h"
 
 #define KY_HOST_TYPES_MAX    512u        /* activity types of one source */
@@ -50,6 +52,8 @@ struct kymo_source_host {
 	uint32_t type_count;
 	uint16_t types[KY_HOST_TYPES_MAX];
 	struct ky_type_entry type_entries[KY_HOST_TYPES_MAX];
+	/* What it has said of static ones; their names stand in full_name. */
+	struct ky_type static_types[KY_TYPE_STATIC_COUNT];
 
 	struct kymo_source_numbers numbers; /* of what its tables declare */
 	uint16_t *declared;                 /* the numbers themselves */
@@ -84,8 +88,8 @@ int32_t ky_host_declare(struct kymo_source_host *host, struct kymo_error *error)
 void ky_host_open(struct kymo_source_host *host);
 void ky_host_close(struct kymo_source_host *host);
 
-/* Types that are on unless asked otherwise, into `types`; how many. */
-size_t ky_host_default_types(struct kymo_source_host *host, uint16_t *types);
+/* Types that this recording wants, into `types`; how many. */
+size_t ky_host_wanted_types(struct kymo_source_host *host, uint16_t *types);
 
 /* In a forked child: nothing of the parent's recording is its own. */
 void ky_host_forked(struct kymo_source_host *host);
@@ -110,6 +114,10 @@ int32_t ky_host_link_kind(struct kymo_source_host *host,
 			  const struct kymo_link_kind_desc *desc, uint16_t *out);
 int32_t ky_host_clock(struct kymo_source_host *host, const struct kymo_clock_desc *desc,
 		      uint32_t *out);
+
+/* The type as the dictionary has it; KYMO_ERROR_NO_MEMORY if its name is not kept. */
+int32_t ky_type_entry_make(const struct ky_type *type, uint32_t source,
+			   struct ky_type_entry *out);
 
 /* host_places.c */
 int32_t ky_host_device(struct kymo_source_host *host, const struct kymo_device_desc *desc,

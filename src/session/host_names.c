@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/log.h"
 #include "record/dictionary.h"
-#include "registry/custom_type.h"
 #include "registry/static_types.h"
-
-#define FULL_NAME_MAX 130 /* two names of 64 and what separates them */
+#include "registry/type_table.h"
 
 static int32_t intern_handle(uint16_t kind, const void *payload, size_t size,
 			     uint16_t *out)
@@ -22,74 +21,92 @@ static int32_t intern_handle(uint16_t kind, const void *payload, size_t size,
 	return status;
 }
 
-static struct kymo_str str(const char *text)
+/* A static type is the same for all; what is said of it is the source's own affair. */
+static int32_t agree_on_static(struct kymo_source_host *host, uint32_t number,
+			       const struct ky_type_opinion *opinion, struct ky_type *out,
+			       struct kymo_error *error)
 {
-	return (struct kymo_str){text, strlen(text)};
+	uint32_t *lock = &ky_session_page()->host_lock;
+	struct ky_type *type = &host->static_types[number];
+	int32_t status;
+
+	ky_lock(lock);
+	type->number = number;
+	snprintf(type->full_name, sizeof(type->full_name), "%s",
+		 ky_type_static_name(number));
+	status = ky_type_agree(type, opinion, error);
+	*out = *type;
+	ky_unlock(lock);
+	return status;
 }
 
-/* Fills number, plug-in and category of a type with a name that the plug-in chose. */
-static int32_t describe_custom(const struct kymo_source_host *host,
-			       const struct kymo_type_desc *desc,
-			       struct ky_type_entry *entry)
+static int32_t agree_on_type(struct kymo_source_host *host,
+			     const struct kymo_type_desc *desc, struct ky_type *out,
+			     struct kymo_error *error)
 {
-	const char *plugin = host->plugin->name;
-	char full_name[FULL_NAME_MAX];
-	uint32_t full;
-
-	snprintf(full_name, sizeof(full_name), "%s.%s", plugin, desc->name);
-	full = ky_dictionary_text(full_name);
-	if (full == KY_STRING_NOT_KEPT)
-		return KYMO_ERROR_NO_MEMORY;
-	entry->plugin = ky_dictionary_text(plugin);
-	if (!entry->category)
-		entry->category = full;
-	return ky_type_custom_claim(ky_type_custom_first(str(plugin), str(desc->name)),
-				    full, &entry->activity_type);
-}
-
-static int32_t describe_type(const struct kymo_source_host *host,
-			     const struct kymo_type_desc *desc,
-			     struct ky_type_entry *entry)
-{
-	uint32_t number;
-
-	*entry = (struct ky_type_entry){
-		.source = host->number,
-		.name = ky_dictionary_text(desc->name),
-		.category = ky_dictionary_text(desc->category),
+	const int is_frozen = (int)__atomic_load_n(&host->is_frozen, __ATOMIC_RELAXED);
+	const struct ky_type_opinion opinion = {
 		.shapes = desc->shapes,
 		.side = desc->side,
 		.flags = desc->flags,
+		.category = kymo_text(desc->category),
 	};
-	if (entry->name == KY_STRING_NOT_KEPT)
+	uint32_t number;
+	int alias;
+
+	if (ky_type_static_find(kymo_text(desc->name), 0, &number, &alias) == KYMO_OK) {
+		ky_type_alias_warn(alias);
+		return agree_on_static(host, number, &opinion, out, error);
+	}
+	if (!ky_types())
 		return KYMO_ERROR_NO_MEMORY;
-	if (ky_type_static_number(str(desc->name), &number) != KYMO_OK)
-		return describe_custom(host, desc, entry);
-	entry->activity_type = number;
-	if (!entry->category)
-		entry->category = ky_dictionary_text(ky_type_static_name(number));
-	return KYMO_OK;
+	return ky_type_table_add(ky_types(), kymo_text(host->plugin->name),
+				 kymo_text(desc->name), &opinion, is_frozen, out, error);
 }
 
-static int differ(uint32_t known, uint32_t said)
+int32_t ky_type_entry_make(const struct ky_type *type, uint32_t source,
+			   struct ky_type_entry *out)
 {
-	return said != 0 && said != known;
+	const char *name = type->full_name;
+
+	*out = (struct ky_type_entry){
+		.source = source,
+		.shapes = type->shapes,
+		.side = type->side,
+		.flags = type->flags,
+		.activity_type = type->number,
+		.category = ky_dictionary_text(type->category_size > 0 ? type->category
+								       : name),
+	};
+	if (type->number >= KY_TYPE_STATIC_END) {
+		out->plugin = ky_dictionary_string(ky_type_plugin(type));
+		out->name = ky_dictionary_string(ky_type_name(type));
+	} else {
+		out->name = ky_dictionary_text(name);
+	}
+	return out->name == KY_STRING_NOT_KEPT ? KYMO_ERROR_NO_MEMORY : KYMO_OK;
 }
 
-/* The type of that name if it is registered; INVALID if it was described otherwise. */
-static int32_t find_type(struct kymo_source_host *host, const struct kymo_type_desc *desc,
-			 const struct ky_type_entry *entry, uint16_t *out)
+/*
+ * The handle of that type if it has one. What has been said in addition is told to
+ * readers by one more entry, while the handle, which records bear already, stays.
+ */
+static int32_t find_type(struct kymo_source_host *host, const struct ky_type_entry *entry,
+			 uint16_t *out)
 {
 	for (uint32_t i = 0; i < host->type_count; i++) {
-		const struct ky_type_entry *known = &host->type_entries[i];
+		struct ky_type_entry *known = &host->type_entries[i];
+		uint16_t further;
 
-		if (known->name != entry->name)
+		if (known->activity_type != entry->activity_type)
 			continue;
-		if (differ(known->shapes, entry->shapes) ||
-		    differ(known->side, entry->side) ||
-		    differ(known->flags, entry->flags) ||
-		    (desc->category && known->category != entry->category))
-			return KYMO_ERROR_INVALID;
+		if (known->shapes != entry->shapes || known->side != entry->side ||
+		    known->flags != entry->flags) {
+			known->shapes = entry->shapes;
+			known->side = entry->side;
+			known->flags = entry->flags;
+			intern_handle(KY_ENTRY_TYPE, known, sizeof(*known), &further);
+		}
 		*out = host->types[i];
 		return KYMO_OK;
 	}
@@ -102,7 +119,7 @@ static int32_t add_type(struct kymo_source_host *host, const struct ky_type_entr
 	int32_t status;
 
 	/* What is recorded was agreed on when the session was prepared. */
-	if (host->is_frozen)
+	if (__atomic_load_n(&host->is_frozen, __ATOMIC_RELAXED))
 		return KYMO_ERROR_STATE;
 	if (host->type_count == KY_HOST_TYPES_MAX)
 		return KYMO_ERROR_NO_MEMORY;
@@ -119,21 +136,29 @@ int32_t ky_host_type(struct kymo_source_host *host, const struct kymo_type_desc 
 		     uint16_t *out)
 {
 	uint32_t *lock = &ky_session_page()->host_lock;
+	struct kymo_error error = {0};
 	struct ky_type_entry entry;
+	struct ky_type type;
 	int32_t status;
 
 	*out = 0;
-	if (!KYMO_HAS_FIELD(desc, category) || !desc->name || !desc->name[0] ||
-	    strlen(desc->name) > 64)
+	if (!KYMO_HAS_FIELD(desc, category) ||
+	    !ky_type_name_is_good(kymo_text(desc->name)))
 		return KYMO_ERROR_INVALID;
-	status = describe_type(host, desc, &entry);
+	status = agree_on_type(host, desc, &type, &error);
+	if (status == KYMO_OK)
+		status = ky_type_entry_make(&type, host->number, &entry);
+	if (status == KYMO_OK) {
+		ky_lock(lock);
+		status = find_type(host, &entry, out);
+		if (status == KYMO_ERROR_NOT_FOUND)
+			status = add_type(host, &entry, out);
+		ky_unlock(lock);
+	}
 	if (status != KYMO_OK)
-		return status;
-	ky_lock(lock);
-	status = find_type(host, desc, &entry, out);
-	if (status == KYMO_ERROR_NOT_FOUND)
-		status = add_type(host, &entry, out);
-	ky_unlock(lock);
+		ky_log(KYMO_SEVERITY_WARNING, "source \"%s\": no type \"%s\": %s",
+		       host->desc->name, desc->name,
+		       error.message[0] ? error.message : kymo_status_text(status));
 	return status;
 }
 

@@ -80,17 +80,17 @@ static int32_t prepare(struct ky_instance *instance, uint32_t epoch,
 		.struct_size = sizeof(session),
 		.epoch = epoch,
 		.types = types,
-		.type_count = ky_host_default_types(host, types),
+		.type_count = ky_host_wanted_types(host, types),
 		.memory_limit = KY_HOST_MEMORY_MAX,
 		.start_ns = ky_monotonic_ns(),
 	};
 	int32_t status = KYMO_OK;
 
 	host->epoch = epoch;
-	host->is_frozen = 0;
+	__atomic_store_n(&host->is_frozen, 0, __ATOMIC_RELAXED);
 	if (KYMO_HAS_FUNCTION(instance->ops, prepare))
 		status = instance->ops->prepare(instance->source, &session, error);
-	host->is_frozen = 1;
+	__atomic_store_n(&host->is_frozen, 1, __ATOMIC_RELAXED);
 	return status;
 }
 
@@ -193,7 +193,7 @@ static void end(struct ky_instance *instance)
 				  NULL);
 	}
 	ky_host_close(host);
-	host->is_frozen = 0;
+	__atomic_store_n(&host->is_frozen, 0, __ATOMIC_RELAXED);
 }
 
 static void refuse(struct ky_instance *instance)

@@ -39,6 +39,9 @@ static inline void ky_line_commit(struct ky_writer *writer)
 /* mark.c: that nothing was recorded from `begin` (host ticks) to now, and why. */
 void ky_mark_gap(uint64_t begin, const char *why);
 
+/* mark_types.c: looks which types of marks are wanted, before the gate opens. */
+void ky_mark_choose_types(void);
+
 /* Host ticks where reading them is one instruction: which kind that is, and the reading.
  */
 #if defined(__x86_64__)

@@ -16,6 +16,7 @@
 #include "record/dictionary.h"
 #include "registry/static_types.h"
 #include "session/line.h"
+#include "session/mark_types.h"
 #include "session/page.h"
 
 #define KEYS_MAX      4096u
@@ -39,12 +40,6 @@ static uint32_t app_epoch;
 
 static void register_app(void)
 {
-	struct ky_source_entry source = {
-		.name = ky_dictionary_text("app"),
-		.plugin = ky_dictionary_text("app"),
-		.version = ky_dictionary_text(kymo_version()),
-		.description = ky_dictionary_text("marks of the application itself"),
-	};
 	struct ky_state_entry state = {.state = KYMO_STATE_RECORDING};
 	struct ky_type_entry type = {
 		.name = ky_dictionary_text(ky_type_static_name(KY_TYPE_USER_ANNOTATION)),
@@ -55,8 +50,8 @@ static void register_app(void)
 	uint32_t id;
 
 	type.category = type.name;
-	if (ky_dictionary_intern(KY_ENTRY_SOURCE, &source, sizeof(source),
-				 &type.source) != KYMO_OK)
+	type.source = ky_mark_source();
+	if (type.source == 0)
 		return;
 	state.source = type.source;
 	ky_dictionary_intern(KY_ENTRY_STATE, &state, sizeof(state), &id);
@@ -97,6 +92,39 @@ static struct kymo_record *begin_slowly(uint32_t lines, uint16_t *type)
 		return NULL;
 	}
 	return ky_writer_begin(lines);
+}
+
+/* What is not wanted is counted, and nothing more. */
+static struct kymo_record *leave_out(void)
+{
+	ky_gate_decide();
+	if (ky_gate_epoch() != 0)
+		ky_writer_filtered();
+	return NULL;
+}
+
+/* Of a plain mark, unless the list of wanted types leaves those out. */
+static struct kymo_record *begin_plain(uint32_t lines, uint16_t *type)
+{
+	return ky_mark_plain_is_wanted() ? begin_slowly(lines, type) : leave_out();
+}
+
+/*
+ * `*type` is one of kymo_mark_type, or 0 for a plain mark, and becomes what the record is
+ * to have; `*is_left_out` if it is not wanted.
+ */
+static struct kymo_record *begin_typed(uint32_t lines, uint16_t *type, int *is_left_out)
+{
+	uint16_t handle, plain;
+
+	if (*type == 0) {
+		*is_left_out = !ky_mark_plain_is_wanted();
+		return begin_plain(lines, type);
+	}
+	handle = ky_mark_type_handle(*type);
+	*is_left_out = handle == 0;
+	*type = handle;
+	return handle ? begin_slowly(lines, &plain) : leave_out();
 }
 
 uint32_t kymo_mark_intern(const char *text, size_t size)
@@ -177,7 +205,7 @@ __attribute__((noinline)) static void record_slowly(uint64_t begin, uint32_t nam
 {
 	const uint64_t end = ky_ticks();
 	uint16_t type;
-	struct kymo_record *line = begin_slowly(1, &type);
+	struct kymo_record *line = begin_plain(1, &type);
 
 	if (!line)
 		return;
@@ -200,7 +228,8 @@ void kymo_mark_record2(uint64_t begin, uint32_t name, uint16_t key0, uint64_t va
 	const uint16_t type = __atomic_load_n(&app_type, __ATOMIC_RELAXED);
 	struct ky_writer *writer = ky_writer_self;
 
-	if (KYMO_UNLIKELY(type == 0 || !ky_ticks_are_quick() || !ky_line_begin(writer))) {
+	if (KYMO_UNLIKELY(type == 0 || !ky_mark_plain_is_wanted() ||
+			  !ky_ticks_are_quick() || !ky_line_begin(writer))) {
 		record_slowly(begin, name, key0, value0, key1, value1);
 		return;
 	}
@@ -226,7 +255,7 @@ void kymo_mark_record(uint64_t begin, uint32_t name)
 static void record_moment(uint8_t kind, uint32_t name, uint64_t now)
 {
 	uint16_t type;
-	struct kymo_record *line = begin_slowly(1, &type);
+	struct kymo_record *line = begin_plain(1, &type);
 
 	if (KYMO_UNLIKELY(!line))
 		return;
@@ -357,15 +386,14 @@ static struct kymo_record *put_array(struct kymo_record *to,
 	return to;
 }
 
-int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
-			     const struct kymo_value *values, size_t count)
+/* `to` has kind, begin, name and a type of kymo_mark_type, or 0: a plain mark. */
+static int32_t record_values(struct kymo_record to, const struct kymo_value *values,
+			     size_t count)
 {
-	struct kymo_record *line, *to;
-	uint64_t lines, end;
-	uint16_t type;
+	struct kymo_record *line, *next;
+	int is_left_out = 0;
+	uint64_t lines;
 
-	if (begin == 0)
-		return KYMO_OK;
 	if (count > VALUES_MAX || (count > 0 && !values))
 		return KYMO_ERROR_INVALID;
 	lines = count_lines(values, count);
@@ -373,22 +401,51 @@ int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 		ky_writer_too_big();
 		return KYMO_ERROR_NO_MEMORY;
 	}
-	end = ky_ticks();
-	line = begin_slowly((uint32_t)lines, &type);
+	to.lines = (uint8_t)lines;
+	to.end = ky_ticks();
+	if (to.kind == KYMO_KIND_INSTANT)
+		to.begin = to.end;
+	line = begin_typed((uint32_t)lines, &to.type, &is_left_out);
+	if (is_left_out)
+		return KYMO_OK;
 	if (!line)
 		return ky_gate_epoch() != 0 ? KYMO_ERROR_NO_MEMORY : KYMO_ERROR_STATE;
-	*line = (struct kymo_record){
+	*line = to;
+	next = put_scalars(line, values, count);
+	for (size_t i = 0; i < count; i++)
+		if (is_array(&values[i]))
+			next = put_array(next, &values[i]);
+	ky_writer_commit((uint32_t)lines, 1);
+	return KYMO_OK;
+}
+
+int32_t kymo_mark_end_typed(uint64_t begin, uint16_t type, uint32_t name,
+			    const struct kymo_value *values, size_t count)
+{
+	const struct kymo_record record = {
 		.kind = KYMO_KIND_SPAN,
-		.lines = (uint8_t)lines,
 		.type = type,
 		.name = name,
 		.begin = begin,
-		.end = end,
 	};
-	to = put_scalars(line, values, count);
-	for (size_t i = 0; i < count; i++)
-		if (is_array(&values[i]))
-			to = put_array(to, &values[i]);
-	ky_writer_commit((uint32_t)lines, 1);
-	return KYMO_OK;
+
+	return begin == 0 ? KYMO_OK : record_values(record, values, count);
+}
+
+int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
+			     const struct kymo_value *values, size_t count)
+{
+	return kymo_mark_end_typed(begin, 0, name, values, count);
+}
+
+int32_t kymo_mark_instant_typed(uint16_t type, uint32_t name,
+				const struct kymo_value *values, size_t count)
+{
+	const struct kymo_record record = {
+		.kind = KYMO_KIND_INSTANT,
+		.type = type,
+		.name = name,
+	};
+
+	return kymo_mark_ticks() == 0 ? KYMO_OK : record_values(record, values, count);
 }

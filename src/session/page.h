@@ -46,7 +46,7 @@ struct ky_session_page {
 	uint32_t sources_active; /* 1: between ky_sources_begin and ky_sources_end */
 	uint32_t sources_epoch;
 	uint32_t sources_paused; /* 1: those that can are to rest */
-	uint32_t reserved0;
+	uint32_t types_lock;     /* the list of wanted activity types */
 	uint64_t sources_deadline_ns;
 	uint64_t exit_deadline_ns;              /* of all drains; 0: none has run */
 	const struct kymo_source_host *ticking; /* whose tick is under way, or NULL */

@@ -32,12 +32,14 @@
 #include "config/config.h"
 #include "plugin/loader.h"
 #include "record/dictionary.h"
+#include "registry/static_types.h"
 #include "session/client.h"
 #include "session/line.h"
 #include "session/page.h"
 #include "session/request.h"
 #include "session/sinks.h"
 #include "session/source.h"
+#include "session/wanted_types.h"
 
 #define STOP_LIMIT_NS 2000000000u /* for all sources together */
 #define SIZE_LEAST    offsetof(struct kymo_session_options, buffer_size)
@@ -162,13 +164,20 @@ static int32_t read_options(const struct kymo_session_options *options,
 	return status;
 }
 
+/* Which one has begun; while one has, the program adds no activity types. */
+static void set_session(struct kymo_session *session)
+{
+	ky_session_page()->session = session;
+	__atomic_store_n(&ky_gate()->types_frozen, session != NULL, __ATOMIC_RELAXED);
+}
+
 /* Ends what the session still is to the process; session_lock held. */
 static void let_go(struct kymo_session *session)
 {
 	struct ky_session_page *page = ky_session_page();
 
 	if (page->session == session)
-		page->session = NULL;
+		set_session(NULL);
 	if (page->mirrored == session) {
 		ky_dictionary_mirror(NULL, 0, NULL, NULL);
 		page->mirrored = NULL;
@@ -227,6 +236,7 @@ void kymo_session_destroy(struct kymo_session *session)
 	ky_embedded_retire(session->embedded);
 	unlock_sessions();
 	free_sources(session->sources);
+	free(session->types);
 	free(session->wanted);
 	free(session);
 }
@@ -258,6 +268,12 @@ int32_t kymo_session_create(struct kymo_session **out,
 	session->client_flags = known.client_flags;
 	if (known.sources)
 		status = copy_sources(known.sources, &session->sources, error);
+	if (status == KYMO_OK && known.types) {
+		session->types = strdup(known.types);
+		if (!session->types)
+			status = ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+					      "no memory left");
+	}
 	if (status != KYMO_OK)
 		kymo_session_destroy(session);
 	else
@@ -348,6 +364,26 @@ static int32_t load_sources(char *const *names, char **out, struct kymo_error *e
 	return status;
 }
 
+/* Checks what types are wanted against those of the sources that will record. */
+static int32_t make_types(const struct kymo_session *session, const char *wanted,
+			  char *out, struct kymo_error *error)
+{
+	struct ky_type_source sources[KY_SOURCES_MAX + 1];
+	size_t count;
+
+	if (!ky_types())
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	ky_type_aliases_forget();
+	count = ky_sources_describe(wanted ? wanted : "", sources);
+	sources[count++] = (struct ky_type_source){
+		.name = "app",
+		.plugin = "app",
+		.is_open = 1,
+	};
+	return ky_type_filter_make(out, session->types, ky_types(), sources, count,
+				   error);
+}
+
 /* Whether nobody records in this process; says who does. session_lock held. */
 static int32_t check_nobody_else(struct kymo_error *error)
 {
@@ -396,15 +432,17 @@ static int32_t make_capture(struct kymo_session *session, struct kymo_error *err
 /* From here on the sources run, and what they hand in is filtered. session_lock held. */
 static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 {
-	int32_t status = ky_gate_prepare(&session->embedded->capture);
+	int32_t status;
 
+	ky_wanted_types_set(session->wanted_types);
+	status = ky_gate_prepare(&session->embedded->capture);
 	if (status != KYMO_OK)
 		return ky_error_set(error, status,
 				    "this system cannot keep forked children out of the "
 				    "recording (MADV_WIPEONFORK, Linux 4.14)");
 	ky_capture_host_anchor(&session->embedded->capture);
 	session->state = KY_SESSION_PREPARED;
-	ky_session_page()->session = session;
+	set_session(session);
 	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch);
 	ky_client_prepare(session->client_flags);
 	return KYMO_OK;
@@ -418,6 +456,8 @@ static int32_t prepare(struct kymo_session *session, char **wanted,
 
 	if (status == KYMO_OK)
 		status = check_nobody_else(error);
+	if (status == KYMO_OK)
+		status = make_types(session, *wanted, session->wanted_types, error);
 	if (status == KYMO_OK)
 		status = make_capture(session, error);
 	if (status != KYMO_OK)

@@ -7,6 +7,7 @@
 
 #include <kymo/session.h>
 
+#include "record/type_list.h"
 #include "session/embedded.h"
 
 #define KY_SESSION_NEW       0u
@@ -24,8 +25,10 @@ struct kymo_session {
 	uint64_t client_flags;
 	uint64_t paused_ticks; /* when, in host ticks */
 	char **sources;        /* as given in the options, or NULL */
+	char *types;           /* the same */
 	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */
-	struct ky_embedded *embedded; /* from PREPARED on */
+	struct ky_embedded *embedded;        /* from PREPARED on */
+	char wanted_types[KY_TYPE_LIST_MAX]; /* made of `types` by prepare */
 };
 
 /* KYMO_OK if the session may do `what` ("start"), which needs `state`; session_lock held.

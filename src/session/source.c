@@ -21,6 +21,7 @@
 #include "session/host.h"
 #include "session/instance.h"
 #include "session/wanted.h"
+#include "session/wanted_types.h"
 
 #define POLL_NS 500000 /* of a claim */
 
@@ -38,17 +39,57 @@ static void pause_shortly(void)
 	nanosleep(&step, NULL);
 }
 
+static struct ky_type_source describe(const struct ky_instance *instance)
+{
+	const struct kymo_source_host *host = instance->host;
+
+	return (struct ky_type_source){
+		.name = host->desc->name,
+		.plugin = host->plugin->name,
+		.types = host->desc->types,
+	};
+}
+
+/* By its name; source_lock held. */
+static int is_named(const struct ky_instance *instance, const char *wanted)
+{
+	const struct kymo_source_desc *desc = instance->host->desc;
+
+	return ky_wanted_has(wanted, desc->name, desc->flags & KYMO_SOURCE_EXPLICIT);
+}
+
+/* One of its types is wanted. */
+static int has_wanted_types(const struct ky_instance *instance)
+{
+	const struct ky_type_source source = describe(instance);
+
+	return ky_wanted_types_has_any(&source);
+}
+
 /* What brings the instance nearer to where it should be, or NULL. source_lock held. */
 static ky_step_fn next_step(const struct ky_instance *instance)
 {
 	const struct ky_session_page *page = ky_session_page();
-	const struct kymo_source_desc *desc = instance->host->desc;
 
 	return ky_instance_next(
-		instance, page->sources_active &&
-				  instance->failed_epoch != page->sources_epoch &&
-				  ky_wanted_has(sources.wanted, desc->name,
-						desc->flags & KYMO_SOURCE_EXPLICIT));
+		instance,
+		page->sources_active && instance->failed_epoch != page->sources_epoch &&
+			is_named(instance, sources.wanted) && has_wanted_types(instance));
+}
+
+/* Why a source that was asked for stays out is said; all else is its own affair. */
+static void tell_left_out(const struct ky_instance *instance)
+{
+	uint32_t *lock = &ky_gate()->source_lock;
+	int is_left_out;
+
+	ky_lock(lock);
+	is_left_out = ky_session_page()->sources_active &&
+		      is_named(instance, sources.wanted) && !has_wanted_types(instance);
+	ky_unlock(lock);
+	if (is_left_out)
+		ky_host_set_state(instance->host, KYMO_STATE_READY,
+				  "none of its activity types is wanted", NULL);
 }
 
 static void release(struct ky_instance *instance)
@@ -124,6 +165,20 @@ static int is_known(const struct kymo_plugin *plugin)
 	return 0;
 }
 
+/* So that they can be looked up before the source is created. */
+static void know_types(const struct ky_instance *instance)
+{
+	const struct kymo_source_host *host = instance->host;
+
+	for (size_t i = 0; ky_types() && host->desc->types && host->desc->types[i]; i++) {
+		uint32_t number, flags;
+
+		/* What is wrong with it is said when it is created. */
+		ky_type_declare(ky_types(), host->plugin->name, host->desc->types[i],
+				&number, &flags, NULL);
+	}
+}
+
 /* Adds one source; further ones of the same name get a number. source_lock held. */
 static int32_t add_instance(const struct kymo_plugin *plugin,
 			    const struct kymo_source_desc *desc, struct kymo_error *error)
@@ -149,6 +204,7 @@ static int32_t add_instance(const struct kymo_plugin *plugin,
 				    "no memory for the source \"%s\", or no room for its "
 				    "name in the dictionary",
 				    desc->name);
+	know_types(instance);
 	/* Pairs with the acquire of instance_count(): it is whole now. */
 	__atomic_store_n(&sources.count, sources.count + 1, __ATOMIC_RELEASE);
 	return KYMO_OK;
@@ -169,8 +225,10 @@ int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *erro
 				status = add_instance(plugin, plugin->sources[i], error);
 	ky_unlock(lock);
 	/* Those that were added are driven even where a further one did not fit. */
-	for (uint32_t i = first; i < instance_count(); i++)
+	for (uint32_t i = first; i < instance_count(); i++) {
+		tell_left_out(&sources.instances[i]);
 		drive(&sources.instances[i]);
+	}
 	return status;
 }
 
@@ -179,6 +237,14 @@ static void drive_all(void)
 {
 	for (uint32_t i = 0; i < instance_count(); i++)
 		drive(&sources.instances[i]);
+}
+
+/* The same for a recording that begins. */
+static void begin_all(void)
+{
+	for (uint32_t i = 0; i < instance_count(); i++)
+		tell_left_out(&sources.instances[i]);
+	drive_all();
 }
 
 /* source_lock held. */
@@ -203,7 +269,7 @@ void ky_sources_begin(const char *wanted, uint32_t epoch)
 	snprintf(sources.wanted, sizeof(sources.wanted), "%s", wanted);
 	activate(epoch);
 	ky_unlock(lock);
-	drive_all();
+	begin_all();
 }
 
 void ky_sources_pause(uint32_t paused)
@@ -241,7 +307,7 @@ void ky_sources_forked(void)
 	if (sources.is_active && ky_gate_epoch() != 0)
 		activate(ky_gate_epoch());
 	ky_unlock(lock);
-	drive_all();
+	begin_all();
 }
 
 /*
@@ -307,6 +373,20 @@ void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns)
 	ky_instance_drain(instance, drain, deadline_ns);
 	release(instance);
 	drive(instance); /* the step that somebody left to us meanwhile */
+}
+
+size_t ky_sources_describe(const char *wanted, struct ky_type_source *out)
+{
+	uint32_t *lock = &ky_gate()->source_lock;
+	size_t count = 0;
+
+	know_process();
+	ky_lock(lock);
+	for (uint32_t i = 0; i < sources.count; i++)
+		if (is_named(&sources.instances[i], wanted))
+			out[count++] = describe(&sources.instances[i]);
+	ky_unlock(lock);
+	return count;
 }
 
 int32_t ky_sources_option(const char *source, const char *option, char *out, size_t size)

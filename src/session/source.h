@@ -16,6 +16,8 @@
 
 #include <kymo/plugin.h>
 
+#include "registry/type_filter.h"
+
 /*
  * Remembers a plug-in that ky_plugin_check has found good; idempotent by its address. If
  * sources are recording now (after ky_sources_begin), its wanted sources are created,
@@ -63,6 +65,12 @@ void ky_sources_pop(uint16_t domain);
  */
 struct ky_drain;
 void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns);
+
+/*
+ * The remembered sources that `wanted` has, into `out` with room for KY_SOURCES_MAX; how
+ * many.
+ */
+size_t ky_sources_describe(const char *wanted, struct ky_type_source *out);
 
 const struct kymo_host *ky_host_table(void);
 

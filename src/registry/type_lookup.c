@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "registry/type_lookup.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "registry/static_types.h"
+
+#define GUESS_MAX  KY_TYPE_FULL_MAX
+#define QUOTED_MAX 80 /* bytes of what was typed */
+
+/* ---- For people ---- */
+
+void ky_candidates_add(char *list, size_t size, const char *name)
+{
+	static const char rest[] = ", ...";
+	const size_t used = strlen(list);
+	const size_t needed = strlen(name) + 4;
+
+	if (used >= sizeof(rest) && strcmp(list + used - strlen(rest), rest) == 0)
+		return;
+	if (used + needed + sizeof(rest) > size)
+		snprintf(list + used, size - used, "%s", rest);
+	else
+		snprintf(list + used, size - used, "%s\"%s\"", used ? ", " : "", name);
+}
+
+static int lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+/* Levenshtein's distance in any case, of words short enough. */
+static size_t distance_of(struct kymo_str a, struct kymo_str b)
+{
+	size_t row[GUESS_MAX + 1];
+
+	if (a.size > GUESS_MAX || b.size > GUESS_MAX)
+		return GUESS_MAX;
+	for (size_t j = 0; j <= b.size; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a.size; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b.size; j++) {
+			size_t best =
+				corner + (lower(a.data[i - 1]) != lower(b.data[j - 1]));
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[b.size];
+}
+
+void ky_guess_offer(struct ky_guess *guess, const char *candidate)
+{
+	const size_t distance =
+		distance_of(guess->word, (struct kymo_str){candidate, strlen(candidate)});
+
+	if (guess->best[0] && distance >= guess->distance)
+		return;
+	snprintf(guess->best, sizeof(guess->best), "%s", candidate);
+	guess->distance = distance;
+}
+
+/* A third of the word may be wrong, one letter in any case. */
+void ky_guess_say(const struct ky_guess *guess, char *out, size_t size)
+{
+	out[0] = '\0';
+	if (guess->best[0] && guess->distance <= 1 + strlen(guess->best) / 3)
+		snprintf(out, size, " (did you mean \"%s\"?)", guess->best);
+}
+
+/* ---- Custom types ---- */
+
+/* Those of that bare name. */
+struct bare {
+	uint32_t count, number;
+	char full_name[KY_TYPE_FULL_MAX + 1]; /* of the first */
+	char all[300];
+};
+
+static void find_bare(struct ky_type_table *table, struct kymo_str name, struct bare *out)
+{
+	struct ky_type type;
+
+	*out = (struct bare){.count = 0};
+	for (uint32_t i = 0; ky_type_table_at(table, i, &type) == KYMO_OK; i++) {
+		const struct kymo_str own = ky_type_name(&type);
+
+		if (own.size != name.size || memcmp(own.data, name.data, name.size) != 0)
+			continue;
+		if (out->count++ == 0) {
+			out->number = type.number;
+			memcpy(out->full_name, type.full_name, sizeof(out->full_name));
+		}
+		ky_candidates_add(out->all, sizeof(out->all), type.full_name);
+	}
+}
+
+/* By "plugin.name", exactly. */
+static int32_t find_full(struct ky_type_table *table, struct kymo_str name,
+			 uint32_t *number)
+{
+	const char *dot = name.size ? memchr(name.data, '.', name.size) : NULL;
+	struct kymo_str plugin, own;
+	struct ky_type type;
+
+	if (!dot)
+		return KYMO_ERROR_NOT_FOUND;
+	plugin = (struct kymo_str){name.data, (size_t)(dot - name.data)};
+	own = (struct kymo_str){dot + 1, name.size - plugin.size - 1};
+	if (!ky_type_name_is_good(plugin) || !ky_type_name_is_good(own))
+		return KYMO_ERROR_NOT_FOUND;
+	if (ky_type_table_add(table, plugin, own, &(const struct ky_type_opinion){0}, 1,
+			      &type, NULL) != KYMO_OK)
+		return KYMO_ERROR_NOT_FOUND;
+	*number = type.number;
+	return KYMO_OK;
+}
+
+/* ---- Names ---- */
+
+static int32_t unknown(struct ky_type_table *table, struct kymo_str name,
+		       const char *complaint, struct kymo_error *error)
+{
+	struct ky_guess guess = {.word = name};
+	struct ky_type type;
+	char meant[KY_TYPE_FULL_MAX + 24], all[200] = "";
+	const char *alias;
+	uint32_t number;
+
+	for (uint32_t i = 0; ky_type_table_at(table, i, &type) == KYMO_OK; i++) {
+		ky_guess_offer(&guess, type.full_name);
+		ky_guess_offer(&guess, type.full_name + type.plugin_size + 1);
+		ky_candidates_add(all, sizeof(all), type.full_name);
+	}
+	for (uint32_t i = 0; ky_type_static_name(i); i++) {
+		if (ky_type_static_canonical(i) != i)
+			continue;
+		ky_guess_offer(&guess, ky_type_static_name(i));
+		ky_candidates_add(all, sizeof(all), ky_type_static_name(i));
+	}
+	for (uint32_t i = 0; (alias = ky_type_alias(i, &number)); i++)
+		ky_guess_offer(&guess, alias);
+	ky_guess_say(&guess, meant, sizeof(meant));
+	return ky_error_set(error, KYMO_ERROR_NOT_FOUND,
+			    "%s: '%.*s'%s; there are %s: see kymo types", complaint,
+			    (int)(name.size < QUOTED_MAX ? name.size : QUOTED_MAX),
+			    name.data ? name.data : "", meant, all);
+}
+
+static int32_t take_static(uint32_t found, int alias, uint32_t *number)
+{
+	ky_type_alias_warn(alias);
+	*number = found;
+	return KYMO_OK;
+}
+
+int32_t ky_type_lookup(struct ky_type_table *table, struct kymo_str name,
+		       const char *complaint, uint32_t *number, struct kymo_error *error)
+{
+	struct bare bare;
+	uint32_t found;
+	int alias;
+
+	if (find_full(table, name, number) == KYMO_OK)
+		return KYMO_OK;
+	find_bare(table, name, &bare);
+	if (ky_type_static_find(name, 0, &found, &alias) == KYMO_OK) {
+		if (bare.count > 0)
+			ky_log(KYMO_SEVERITY_INFO,
+			       "\"%.*s\" is taken for the static activity type; there is "
+			       "also %s",
+			       (int)name.size, name.data, bare.all);
+		return take_static(found, alias, number);
+	}
+	if (bare.count > 1)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "%s: '%.*s' is the name of several: %s", complaint,
+				    (int)name.size, name.data, bare.all);
+	if (bare.count == 1) {
+		*number = bare.number;
+		return KYMO_OK;
+	}
+	if (ky_type_static_find(name, 1, &found, &alias) == KYMO_OK)
+		return take_static(found, alias, number);
+	return unknown(table, name, complaint, error);
+}
+
+int32_t ky_type_full_name(struct ky_type_table *table, uint32_t number, char *out,
+			  size_t size)
+{
+	const char *name = ky_type_static_name(ky_type_static_canonical(number));
+	struct ky_type type;
+
+	if (!name) {
+		if (ky_type_table_get(table, number, &type) != KYMO_OK)
+			return KYMO_ERROR_NOT_FOUND;
+		name = type.full_name;
+	}
+	if (strlen(name) >= size)
+		return KYMO_ERROR_INVALID;
+	snprintf(out, size, "%s", name);
+	return KYMO_OK;
+}

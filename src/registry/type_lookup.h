@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a name that somebody typed to a type, or to what may have been meant. */
+#ifndef KYMO_REGISTRY_TYPE_LOOKUP_H
+#define KYMO_REGISTRY_TYPE_LOOKUP_H
+
+#include "registry/type_table.h"
+
+/*
+ * The number by the order that <kymo/activity_type.h> gives for
+ * kymo_activity_type_lookup; an alias is warned of. KYMO_ERROR_NOT_FOUND or
+ * KYMO_ERROR_INVALID, with a message that begins with `complaint` ("Invalid activity
+ * type") and the name.
+ */
+int32_t ky_type_lookup(struct ky_type_table *table, struct kymo_str name,
+		       const char *complaint, uint32_t *number, struct kymo_error *error);
+
+/*
+ * The name of a number, of an alias that of what it stands for. KYMO_ERROR_NOT_FOUND,
+ * KYMO_ERROR_INVALID if it does not fit.
+ */
+int32_t ky_type_full_name(struct ky_type_table *table, uint32_t number, char *out,
+			  size_t size);
+
+/* Adds `, "NAME"` to a list of candidates as long as it fits; then the rest is "...". */
+void ky_candidates_add(char *list, size_t size, const char *name);
+
+/* Of words that are offered one by one the one that was meant. */
+struct ky_guess {
+	struct kymo_str word;
+	char best[KY_TYPE_FULL_MAX + 1];
+	size_t distance; /* letters to be changed, added or left out */
+};
+
+void ky_guess_offer(struct ky_guess *guess, const char *candidate);
+
+/* The best, if it is near enough, as ` (did you mean "X"?)`, else "". */
+void ky_guess_say(const struct ky_guess *guess, char *out, size_t size);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The types of marks: that of all plain ones, and those that the program asked for by
+ * kymo_mark_type. What is wanted of them is decided when a recording begins and when a
+ * type is new, so that a mark looks at a word and takes no lock.
+ */
+#ifndef KYMO_SESSION_MARK_TYPES_H
+#define KYMO_SESSION_MARK_TYPES_H
+
+#include <kymo/mark.h>
+
+#include "session/line.h"
+
+/* The number of the source "app" in the dictionary, 0: not kept. */
+uint32_t ky_mark_source(void);
+
+/* The handle for a type that kymo_mark_type gave; 0: it is not wanted. */
+uint16_t ky_mark_type_handle(uint16_t type);
+
+/* Whether plain marks are wanted, and may be recorded quickly. */
+int ky_mark_plain_is_wanted(void);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/wanted_types.h"
+
+#include <stdio.h>
+
+#include "base/lock.h"
+#include "session/line.h"
+#include "session/page.h"
+
+static char wanted[KY_TYPE_LIST_MAX]; /* under types_lock */
+
+void ky_wanted_types_set(const char *list)
+{
+	uint32_t *lock = &ky_session_page()->types_lock;
+
+	ky_lock(lock);
+	snprintf(wanted, sizeof(wanted), "%s", list);
+	ky_unlock(lock);
+	ky_mark_choose_types();
+}
+
+/* Without a table there are no custom types, and nothing is wanted. */
+int ky_wanted_types_has(const char *source, uint32_t number, uint32_t flags)
+{
+	uint32_t *lock = &ky_session_page()->types_lock;
+	struct ky_type_table *table = ky_types();
+	int has;
+
+	ky_lock(lock);
+	has = table && ky_type_filter_wants(wanted, table, source, number, flags);
+	ky_unlock(lock);
+	return has;
+}
+
+int ky_wanted_types_has_any(const struct ky_type_source *source)
+{
+	uint32_t *lock = &ky_session_page()->types_lock;
+	struct ky_type_table *table = ky_types();
+	int has;
+
+	ky_lock(lock);
+	has = table && ky_type_filter_wants_any(wanted, table, source);
+	ky_unlock(lock);
+	return has;
+}
