@@ -24,6 +24,7 @@ static const struct command {
 	{"info", ky_cli_info, "say what is in a trace or a capture"},
 	{"doctor", ky_cli_doctor, "say what can be recorded here, and why not"},
 	{"config", ky_cli_config, "say what is configured, and where that comes from"},
+	{"types", ky_cli_types, "list the activity types that can be recorded"},
 	{"version", run_version, "print the version"},
 	{"help", run_help, "say what a command does"},
 };

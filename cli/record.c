@@ -71,6 +71,10 @@ static const char usage[] =
 	"                         recording, kymo-PROGRAM-HOST-PID-NS.json.gz; may\n"
 	"                         be given more than once, for several outputs\n"
 	"  -f, --force            replace FILE if it exists\n"
+	"      --types LIST       activity types to record, separated by commas: a NAME\n"
+	"                         of kymo types, PLUGIN.*, default or all, each with\n"
+	"                         SOURCE: in front to concern that source alone, or\n"
+	"                         with - to leave it out; default: \"default\"\n"
 	"      --require LIST     fail (125) if one of these NAMEs has not recorded\n"
 	"      --buffer SIZE      memory for each process, 10MiB or more; default:\n"
 	"                         64MiB\n"
@@ -278,7 +282,8 @@ static int read_option(struct arguments *arguments, int option, char **argv)
 	case 'd':
 		return fail("record: -d (--duration) is not in this version");
 	case OPTION_TYPES:
-		return fail("record: --types is not in this version");
+		options->types = optarg;
+		return 0;
 	default:
 		return ky_say_usage(EXIT_OWN_FAILURE, option, argv, long_options);
 	}
@@ -391,6 +396,13 @@ static void say_warning(void *context, const char *text)
 	ky_say_error(0, "not recorded: %s", text);
 }
 
+/* What the library has to say of the request: a name that is deprecated, say. */
+static void say_log(void *context, uint32_t severity, const char *message)
+{
+	if (severity >= KYMO_SEVERITY_INFO)
+		say_notice(context, message);
+}
+
 static int record(const struct arguments *arguments)
 {
 	struct kymo_recorder_result result = {
@@ -446,6 +458,7 @@ int ky_cli_record(int argc, char **argv)
 	int status = read_arguments(argc, argv, &arguments, &is_help);
 
 	fill_standard_descriptors();
+	kymo_log_to(say_log, NULL);
 	if (isatty(STDERR_FILENO))
 		arguments.options.notice = say_notice;
 	if (!status && is_help)

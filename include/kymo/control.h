@@ -48,6 +48,8 @@ struct kymo_recorder_options {
 	uint32_t overflow;
 	uint32_t reserved0;
 	uint64_t file_limit;
+	/* Activity types, as in struct kymo_session_options; NULL: on by default. */
+	const char *types;
 
 	/*
 	 * Told before the program is started, one line each: installed plug-ins that

@@ -43,6 +43,7 @@
 #include "plugin/check.h"
 #include "record/dictionary.h"
 #include "session/source.h"
+#include "session/wanted_types.h"
 
 #define NS_PER_SECOND 1000000000u
 
@@ -190,8 +191,10 @@ static int32_t attach(const char *path, uint32_t flags, struct ky_welcome *welco
 
 	if (!status) {
 		status = ask(flags, welcome, &error);
-		if (!status)
+		if (!status) {
+			ky_wanted_types_set(welcome->types);
 			status = open_capture(&error);
+		}
 		/* Not heard, the recorder is gone: the memory is usable, and idle. */
 		ky_attached_fill(&attached, status, error.message);
 		if (is_ours(&agent.socket))

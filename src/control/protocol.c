@@ -119,6 +119,7 @@ int32_t ky_welcome_check(struct ky_welcome *welcome, size_t size,
 		return status;
 	terminate(welcome->wanted, sizeof(welcome->wanted));
 	terminate(welcome->message, sizeof(welcome->message));
+	terminate(welcome->types, sizeof(welcome->types));
 	return KYMO_OK;
 }
 

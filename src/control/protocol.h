@@ -16,6 +16,8 @@
 
 #include <kymo/base.h>
 
+#include "record/type_list.h"
+
 #define KY_SESSION_VARIABLE "KYMO_SESSION" /* path of the recorder's socket */
 #define KY_AGENT_VARIABLE   "KYMO_AGENT"   /* path of the library with the agent */
 
@@ -61,8 +63,9 @@ struct ky_welcome {
 	uint32_t ticks,
 		overflow; /* KY_TICKS_*, KY_OVERFLOW_*, as in the capture's header */
 	uint64_t session, capture;
-	char wanted[1024]; /* names of sources, separated by ','; "": all */
-	char message[512]; /* for people, where status is an error */
+	char wanted[1024];            /* names of sources, separated by ','; "": all */
+	char message[512];            /* for people, where status is an error */
+	char types[KY_TYPE_LIST_MAX]; /* wanted, as made by src/registry; "": default */
 };
 
 struct ky_attached {
@@ -93,7 +96,7 @@ int32_t ky_attached_check(struct ky_attached *attached, size_t size,
 
 KYMO_STATIC_ASSERT(sizeof(struct ky_message_head) == 16);
 KYMO_STATIC_ASSERT(sizeof(struct ky_hello) == 1160);
-KYMO_STATIC_ASSERT(sizeof(struct ky_welcome) == 1584);
+KYMO_STATIC_ASSERT(sizeof(struct ky_welcome) == 3632);
 KYMO_STATIC_ASSERT(sizeof(struct ky_attached) == 536);
 
 #endif

@@ -165,6 +165,7 @@ static void admit(struct ky_reception *reception, struct ky_caller *caller)
 	welcome.session = setup->session;
 	welcome.capture = ward->number;
 	ky_text_copy(welcome.wanted, sizeof(welcome.wanted), reception->wanted);
+	ky_text_copy(welcome.types, sizeof(welcome.types), reception->types);
 	caller->capture = ward->number;
 	set_deadline(caller);
 	if (ky_packet_send(caller->fd, &welcome, sizeof(welcome), ward->memory_fd) != 0) {

@@ -17,6 +17,7 @@ struct ky_reception {
 	struct ky_loop *loop;
 	struct ky_custody *custody; /* borrowed; where captures come from */
 	uint32_t is_following;      /* 1: forked children are admitted */
+	const char *types;          /* activity types that are wanted */
 	const char *wanted;         /* sources, for the agents; "": all */
 
 	char folder[sizeof(((struct sockaddr_un *)0)->sun_path) - 2];

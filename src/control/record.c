@@ -188,13 +188,14 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 	reception->custody = &front->custody;
 	reception->is_following = !options->no_follow_fork;
 	reception->wanted = front->selection.wanted;
+	reception->types = front->selection.types;
 	status = ky_reception_open(reception, error);
 	if (status)
 		return status;
 	front->selection.warning = options->warning;
 	front->selection.warning_context = options->warning_context;
-	status = ky_selection_make(&front->selection, options->sources, environ,
-				   reception->path, error);
+	status = ky_selection_make(&front->selection, options->sources, options->types,
+				   environ, reception->path, error);
 	return status ? status : check_required(front, error);
 }
 

@@ -11,6 +11,10 @@
 
 #include "base/error.h"
 #include "base/fs.h"
+#include "registry/static_types.h"
+#include "registry/type_filter.h"
+
+#define CHOSEN_MAX 256u /* a list of 1024 bytes has no room for more names */
 
 /* One item of -t. */
 struct request {
@@ -18,8 +22,18 @@ struct request {
 	const char *option; /* "OPTION=VALUE", within what was given, or NULL */
 };
 
+/* A source that was asked for. */
+struct chosen {
+	const struct kymo_source_desc *source;
+	char *path; /* of its plug-in; ours */
+};
+
 struct visit {
 	struct ky_selection *selection;
+	struct ky_type_table *table; /* types of all that was looked at */
+	struct chosen chosen[CHOSEN_MAX];
+	struct ky_type_source types[CHOSEN_MAX + 1]; /* of the same, and of the program */
+	size_t chosen_count;
 	struct request *requests; /* NULL: all installed ones */
 	size_t request_count;
 	struct kymo_error *error;
@@ -196,27 +210,63 @@ static int32_t add_requests(struct visit *visit, const char *path,
 	return status;
 }
 
-static int32_t add_source(struct visit *visit, const char *path,
-			  const struct kymo_plugin *plugin,
-			  const struct kymo_source_desc *source)
+static int has_chosen(const struct visit *visit, const char *name)
 {
-	struct ky_selection *selection = visit->selection;
+	for (size_t i = 0; i < visit->chosen_count; i++)
+		if (strcmp(visit->chosen[i].source->name, name) == 0)
+			return 1;
+	return 0;
+}
+
+static int32_t choose(struct visit *visit, const char *path,
+		      const struct kymo_plugin *plugin,
+		      const struct kymo_source_desc *source)
+{
+	struct chosen *chosen = &visit->chosen[visit->chosen_count];
+
+	if (visit->chosen_count == CHOSEN_MAX)
+		return ky_error_set(visit->error, KYMO_ERROR_INVALID,
+				    "more than %u sources", CHOSEN_MAX);
+	chosen->path = strdup(path);
+	if (!chosen->path)
+		return no_memory(visit->error);
+	chosen->source = source;
+	visit->types[visit->chosen_count++] = (struct ky_type_source){
+		.name = source->name,
+		.plugin = plugin->name,
+		.types = source->types,
+	};
+	return KYMO_OK;
+}
+
+/* So that its types can be named; what is wrong with one is said in the program. */
+static void know_types(const struct visit *visit, const struct kymo_plugin *plugin,
+		       const struct kymo_source_desc *source)
+{
+	for (size_t i = 0; source->types && source->types[i]; i++) {
+		uint32_t number, flags;
+
+		ky_type_declare(visit->table, plugin->name, source->types[i], &number,
+				&flags, NULL);
+	}
+}
+
+static int32_t look_at_source(struct visit *visit, const char *path,
+			      const struct kymo_plugin *plugin,
+			      const struct kymo_source_desc *source)
+{
 	int32_t status = KYMO_OK;
 
-	if (ky_selection_has(selection->names, source->name))
+	if (has_chosen(visit, source->name))
 		return KYMO_OK;
+	know_types(visit, plugin, source);
 	if (visit->requests)
 		status = add_requests(visit, path, plugin, source);
 	else if (source->flags & KYMO_SOURCE_EXPLICIT)
 		status = KYMO_AGAIN;
 	if (status == KYMO_AGAIN)
 		return KYMO_OK;
-	if (!status)
-		status = add_item(selection->names, source->name, NULL, visit->error);
-	for (size_t i = 0; !status && source->injections && source->injections[i]; i++)
-		status = ky_environment_inject(&selection->environment,
-					       source->injections[i], path, visit->error);
-	return status;
+	return status ? status : choose(visit, path, plugin, source);
 }
 
 static void tell_broken(struct ky_selection *selection, const char *why)
@@ -238,7 +288,41 @@ static int32_t visit_plugin(void *context, const char *path,
 		return KYMO_OK;
 	}
 	for (size_t i = 0; !status && plugin->sources && plugin->sources[i]; i++)
-		status = add_source(visit, path, plugin, plugin->sources[i]);
+		status = look_at_source(visit, path, plugin, plugin->sources[i]);
+	return status;
+}
+
+static int32_t bring_in(struct visit *visit, const struct chosen *chosen)
+{
+	const struct kymo_source_desc *source = chosen->source;
+	struct ky_selection *selection = visit->selection;
+	int32_t status = add_item(selection->names, source->name, NULL, visit->error);
+
+	for (size_t i = 0; !status && source->injections && source->injections[i]; i++)
+		status = ky_environment_inject(&selection->environment,
+					       source->injections[i], chosen->path,
+					       visit->error);
+	return status;
+}
+
+/* Now that all names are known: which types, and so which sources, there will be. */
+static int32_t bring_all_in(struct visit *visit, const char *types)
+{
+	struct ky_selection *selection = visit->selection;
+	int32_t status;
+
+	visit->types[visit->chosen_count] = (struct ky_type_source){
+		.name = KY_SOURCE_APP,
+		.plugin = KY_SOURCE_APP,
+		.is_open = 1,
+	};
+	ky_type_aliases_forget();
+	status = ky_type_filter_make(selection->types, types, visit->table, visit->types,
+				     visit->chosen_count + 1, visit->error);
+	for (size_t i = 0; i < visit->chosen_count && !status; i++)
+		if (ky_type_filter_wants_any(selection->types, visit->table,
+					     &visit->types[i]))
+			status = bring_in(visit, &visit->chosen[i]);
 	return status;
 }
 
@@ -307,23 +391,52 @@ void ky_selection_destroy(struct ky_selection *selection)
 	ky_environment_destroy(&selection->environment);
 }
 
-int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
-			  char *const *variables, const char *socket_path,
-			  struct kymo_error *error)
+static void destroy_visit(struct visit *visit)
 {
-	struct kymo_error own = {0};
-	struct visit visit = {.selection = out, .error = error ? error : &own};
-	int32_t status;
+	if (!visit)
+		return;
+	free_requests(visit->requests, visit->request_count);
+	for (size_t i = 0; i < visit->chosen_count; i++)
+		free(visit->chosen[i].path);
+	ky_type_table_destroy(visit->table);
+	free(visit);
+}
 
-	status = ky_environment_create(&out->environment, variables, error);
+/* What is in the environment beside the injections. */
+static int32_t set_variables(struct ky_environment *environment, const char *socket_path,
+			     struct kymo_error *error)
+{
+	int32_t status = set_agent(environment, error);
+
+	return status ? status
+		      : ky_environment_set(environment, KY_SESSION_VARIABLE, socket_path,
+					   error);
+}
+
+int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
+			  const char *types, char *const *variables,
+			  const char *socket_path, struct kymo_error *error)
+{
+	struct visit *visit = calloc(1, sizeof(*visit));
+	struct kymo_error own = {0};
+	int32_t status = KYMO_OK;
+
+	if (visit)
+		visit->table = ky_type_table_create(NULL);
+	if (!visit || !visit->table)
+		status = no_memory(error);
+	if (!status) {
+		visit->selection = out;
+		visit->error = error ? error : &own;
+		status = ky_environment_create(&out->environment, variables, error);
+	}
 	if (!status)
-		status = visit_all(&visit, sources);
+		status = visit_all(visit, sources);
 	if (!status)
-		status = set_agent(&out->environment, error);
+		status = bring_all_in(visit, types);
 	if (!status)
-		status = ky_environment_set(&out->environment, KY_SESSION_VARIABLE,
-					    socket_path, error);
-	free_requests(visit.requests, visit.request_count);
+		status = set_variables(&out->environment, socket_path, error);
+	destroy_visit(visit);
 	if (status)
 		ky_selection_destroy(out);
 	return status;

@@ -16,6 +16,7 @@ struct ky_selection {
 	 */
 	char names[sizeof(((struct ky_welcome *)0)->wanted)];
 	char wanted[sizeof(((struct ky_welcome *)0)->wanted)];
+	char types[KY_TYPE_LIST_MAX]; /* wanted, put in full; "": on by default */
 	char broken[256]; /* an installed plug-in that cannot be used, and why, or "" */
 	/* The caller's, before ky_selection_make: told of each such one instead. */
 	void (*warning)(void *context, const char *text);
@@ -27,11 +28,13 @@ struct ky_selection {
  * ends with NULL; NULL: all installed sources that are not explicit; KY_SOURCE_APP is
  * none and stands for itself) and copies
  * `variables` with their injections, KYMO_AGENT, and KYMO_SESSION as `socket_path`.
+ * A source none of whose activity types is wanted (`types`: as in
+ * registry/type_filter.h, checked here) is not brought into the program.
  * Nothing of a plug-in is run but its entry. Zero the object, but for `warning`, before.
  */
 int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
-			  char *const *variables, const char *socket_path,
-			  struct kymo_error *error);
+			  const char *types, char *const *variables,
+			  const char *socket_path, struct kymo_error *error);
 void ky_selection_destroy(struct ky_selection *selection);
 
 /* Whether the comma-separated list has the name. */
