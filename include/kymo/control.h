@@ -48,8 +48,6 @@ struct kymo_recorder_options {
 	uint32_t overflow;
 	uint32_t reserved0;
 	uint64_t file_limit;
-	/* Activity types, as in struct kymo_session_options; NULL: on by default. */
-	const char *types;
 
 	/*
 	 * Told before the program is started, one line each: installed plug-ins that
@@ -68,6 +66,9 @@ struct kymo_recorder_options {
 	 * error, and does no harm to the others.
 	 */
 	const char *const *more_outputs;
+
+	/* Activity types, as in struct kymo_session_options; NULL: on by default. */
+	const char *types;
 
 	/* End of ABI 1.0 */
 };

@@ -84,6 +84,9 @@ struct kymo_trace_type {
 	uint32_t shapes, side;
 	uint32_t is_static;
 	struct kymo_str source, name, category;
+	struct kymo_str plugin, full_name; /* "" and `name` for a static one */
+	uint32_t flags;                    /* KYMO_TYPE_* */
+	uint32_t kineto_id;                /* its number in 8 bits, not its own alone */
 };
 
 #define KYMO_EVENT_SPAN    1u

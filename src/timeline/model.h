@@ -40,6 +40,7 @@ struct ky_capture_type {
 	const struct kymo_trace_type *type;
 	const struct kymo_trace_type *projected; /* of annotations, if any is */
 	struct ky_model_source *source;
+	uint32_t row; /* a track, + 1, for what is on track 0; 0: that of the thread */
 };
 
 struct ky_capture_track {
@@ -129,6 +130,9 @@ uint64_t ky_model_realtime_step(const struct ky_model_capture *capture);
 
 /* When all times have been converted: how far off those of each track can be. */
 void ky_model_find_errors(struct ky_model *model);
+
+/* After the tracks of all captures: rows for types of a device that name no track. */
+int32_t ky_model_add_type_rows(struct ky_model *model, struct ky_model_capture *capture);
 
 /* Numbers the queues of each device from 1, when all captures are in. */
 int32_t ky_model_number_queues(struct ky_model *model);

@@ -26,8 +26,14 @@ uint32_t ky_record_row(const struct ky_record *record)
 	const struct ky_model_capture *capture = record->capture;
 	uint32_t track = ky_record_track(capture, record->first);
 
-	if (track == 0)
+	if (track == 0) {
+		const uint16_t type = record->first->type;
+
+		if (record->first->kind != KYMO_KIND_LINK && type < capture->type_count &&
+		    capture->types[type].row > 0)
+			return capture->types[type].row - 1;
 		track = record->lease_track;
+	}
 	return capture->tracks[track < capture->track_count ? track : 0].track;
 }
 

@@ -2,6 +2,8 @@
 /* The model's devices and tracks. */
 #include "timeline/model.h"
 
+#include <string.h>
+
 #include "timeline/values.h"
 
 static struct kymo_str text_of(const struct ky_model_capture *capture, uint32_t id)
@@ -192,6 +194,60 @@ int32_t ky_model_add_tracks(struct ky_model *model, struct ky_model_capture *cap
 			return KYMO_ERROR_NO_MEMORY;
 		capture->tracks[id].track = track->trace.index;
 		capture->tracks[id].clock = entry ? entry->clock : 0;
+	}
+	return KYMO_OK;
+}
+
+/* The one device of the source in that process; NULL: there are none or several. */
+static const struct kymo_trace_device *
+only_device(const struct ky_model *model, const struct kymo_trace_process *process,
+	    struct kymo_str source)
+{
+	const struct kymo_trace_device *found = NULL;
+
+	for (size_t i = 0; i < model->devices.count; i++) {
+		const struct kymo_trace_device *device = model->devices.items[i];
+
+		if (device->process != process || device->source.size != source.size ||
+		    memcmp(device->source.data, source.data, source.size) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = device;
+	}
+	return found;
+}
+
+/* One row of a source in a process for all that says no more than that it is a device's.
+ */
+static struct ky_model_track *add_type_row(struct ky_model *model,
+					   const struct ky_model_capture *capture,
+					   struct kymo_str source)
+{
+	uint64_t key[] = {'R', capture->process->index, ky_model_text(model, source)};
+	struct ky_model_track *track = make_track(model, key, sizeof(key));
+
+	if (!track)
+		return NULL;
+	track->trace.kind = KYMO_TRACK_QUEUE;
+	track->trace.process = capture->process;
+	track->trace.device = only_device(model, capture->process, source);
+	track->trace.name = source;
+	return track;
+}
+
+int32_t ky_model_add_type_rows(struct ky_model *model, struct ky_model_capture *capture)
+{
+	for (uint32_t id = 1; id < capture->type_count; id++) {
+		struct ky_capture_type *type = &capture->types[id];
+		const struct ky_model_track *row;
+
+		if (type->type->side != KYMO_SIDE_ACCELERATOR || !type->source)
+			continue;
+		row = add_type_row(model, capture, type->source->trace.name);
+		if (!row)
+			return KYMO_ERROR_NO_MEMORY;
+		type->row = row->trace.index + 1;
 	}
 	return KYMO_OK;
 }

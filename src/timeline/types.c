@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Numbers of libkineto, which keep their meaning for ever. */
-#define STATIC_TYPES_END 50u
+#include "record/type_number.h"
 
 static struct kymo_str text_of(const struct ky_model_capture *capture, uint32_t id)
 {
@@ -130,9 +129,28 @@ static struct kymo_trace_type *make_type(struct ky_model *model, struct kymo_str
 		return NULL;
 	type->struct_size = sizeof(*type);
 	type->source = source;
-	type->name = name;
+	type->name = type->full_name = name;
 	type->category = category;
 	return ky_list_add(&model->types, type) == KYMO_OK ? type : NULL;
+}
+
+/* Number 0 is a type's, and that of what has none. */
+static int is_static(const struct ky_type_entry *entry, struct kymo_str name)
+{
+	if (entry->activity_type == 0)
+		return name.size == 6 && memcmp(name.data, "cpu_op", 6) == 0;
+	return entry->activity_type < KY_TYPE_STATIC_END;
+}
+
+/* What is told again adds what was not said before. */
+static void take_attributes(struct kymo_trace_type *type,
+			    const struct ky_type_entry *entry)
+{
+	if (type->shapes == 0)
+		type->shapes = entry->shapes;
+	if (type->side == 0)
+		type->side = entry->side;
+	type->flags |= entry->flags;
 }
 
 static const struct kymo_trace_type *add_type(struct ky_model *model,
@@ -144,8 +162,6 @@ static const struct kymo_trace_type *add_type(struct ky_model *model,
 	struct kymo_str name = text_of(capture, entry->name);
 	struct kymo_str plugin = text_of(capture, entry->plugin);
 	struct kymo_str category = text_of(capture, entry->category);
-	int is_static =
-		entry->activity_type > 0 && entry->activity_type < STATIC_TYPES_END;
 	uint64_t key[] = {'T',
 			  ky_model_text(model, source_name),
 			  ky_model_text(model, plugin),
@@ -154,20 +170,30 @@ static const struct kymo_trace_type *add_type(struct ky_model *model,
 			  entry->activity_type};
 	void **slot = ky_index_slot(&model->things, key, sizeof(key));
 	struct kymo_trace_type *type;
+	struct kymo_str full;
 
-	if (!slot || *slot)
-		return slot ? *slot : NULL;
+	if (!slot)
+		return NULL;
+	type = *slot;
+	if (type) {
+		take_attributes(type, entry);
+		return type;
+	}
+	/* As its number, never as another type. */
 	if (!name.data)
-		name = KYMO_STR("(unknown name)");
-	if (!category.data)
-		category = is_static ? name : full_name(model, plugin, name);
-	type = make_type(model, source_name, name, category);
+		name = ky_arena_format(&model->arena, "activity type %u",
+				       entry->activity_type);
+	full = is_static(entry, name) ? name : full_name(model, plugin, name);
+	type = make_type(model, source_name, name, category.data ? category : full);
 	if (!type)
 		return NULL;
 	type->activity_type = entry->activity_type;
-	type->shapes = entry->shapes;
-	type->side = entry->side;
-	type->is_static = (uint32_t)is_static;
+	type->is_static = (uint32_t)is_static(entry, name);
+	type->plugin = plugin;
+	type->full_name = full;
+	type->kineto_id = type->is_static ? entry->activity_type
+					  : ky_type_number_kineto(plugin, name);
+	take_attributes(type, entry);
 	*slot = type;
 	return type;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <kymo/activity_type.h>
 #include <kymo/client.h>
 #include <kymo/control.h>
 #include <kymo/doctor.h>
@@ -75,7 +76,7 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_trace_process, 120),
 	GROWING(struct kymo_trace_device, 104),
 	GROWING(struct kymo_trace_track, 72),
-	GROWING(struct kymo_trace_type, 72),
+	GROWING(struct kymo_trace_type, 112),
 	GROWING(struct kymo_trace_event, 144),
 	GROWING(struct kymo_trace_source, 104),
 	GROWING(struct kymo_trace_clock, 64),
@@ -86,16 +87,18 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_sink_options, 24),
 	GROWING(struct kymo_sink_ops, 56),
 	GROWING(struct kymo_sink_desc, 40),
-	GROWING(struct kymo_session_options, 40),
+	GROWING(struct kymo_session_options, 48),
 	GROWING(struct kymo_client_ops, 64),
-	GROWING(struct kymo_summary, 88),
 	GROWING(struct kymo_request_options, 96),
 	GROWING(struct kymo_request_status, 1584),
 	GROWING(struct kymo_config_options, 32),
 	GROWING(struct kymo_config_value, 48),
 	GROWING(struct kymo_output, 536),
-	GROWING(struct kymo_recorder_options, 128),
+	GROWING(struct kymo_recorder_options, 136),
 	GROWING(struct kymo_recorder_result, 13856),
+	GROWING(struct kymo_activity_type_attributes, 24),
+	GROWING(struct kymo_activity_type, 248),
+	GROWING(struct kymo_summary, 88),
 	GROWING(struct kymo_finding, 96),
 };
 
@@ -151,6 +154,14 @@ static const struct constant constants[] = {
 	CONSTANT(KYMO_SHAPE_INSTANT, 2),
 	CONSTANT(KYMO_SHAPE_COUNTER, 4),
 	CONSTANT(KYMO_TYPE_OPT_IN, 1),
+	CONSTANT(KYMO_ACTIVITY_TYPE_KERNEL, 5),
+	CONSTANT(KYMO_ACTIVITY_TYPE_RUNTIME, 7),
+	CONSTANT(KYMO_ACTIVITY_TYPE_DRIVER, 8),
+	CONSTANT(KYMO_ACTIVITY_TYPE_GPU_PM_COUNTER, 28),
+	CONSTANT(KYMO_ACTIVITY_TYPES_DEFAULT, 0x1cfff),
+	CONSTANT(KYMO_ACTIVITY_TYPE_STATIC, 0x10000),
+	CONSTANT(KYMO_ACTIVITY_TYPE_DEFAULT, 0x20000),
+	CONSTANT(KYMO_ACTIVITY_TYPE_ALIAS, 0x40000),
 	CONSTANT(KYMO_INJECT_SET, 1),
 	CONSTANT(KYMO_INJECT_PREPEND, 2),
 	CONSTANT(KYMO_INJECT_APPEND, 3),

@@ -2,6 +2,7 @@
 /* Members of what a sink or an application sees. */
 #include "mirror.h"
 
+#include <kymo/activity_type.h>
 #include <kymo/client.h>
 #include <kymo/control.h>
 #include <kymo/doctor.h>
@@ -65,6 +66,10 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_trace_type, source, 24, 16),
 	MEMBER(struct kymo_trace_type, name, 40, 16),
 	MEMBER(struct kymo_trace_type, category, 56, 16),
+	MEMBER(struct kymo_trace_type, plugin, 72, 16),
+	MEMBER(struct kymo_trace_type, full_name, 88, 16),
+	MEMBER(struct kymo_trace_type, flags, 104, 4),
+	MEMBER(struct kymo_trace_type, kineto_id, 108, 4),
 	MEMBER(struct kymo_trace_event, struct_size, 0, 4),
 	MEMBER(struct kymo_trace_event, kind, 4, 4),
 	MEMBER(struct kymo_trace_event, flags, 8, 4),
@@ -205,6 +210,23 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_client_ops, start_memory, 40, 8),
 	MEMBER(struct kymo_client_ops, export_memory, 48, 8),
 	MEMBER(struct kymo_client_ops, stop_memory, 56, 8),
+	MEMBER(struct kymo_session_options, types, 40, 8),
+	MEMBER(struct kymo_activity_type_attributes, struct_size, 0, 4),
+	MEMBER(struct kymo_activity_type_attributes, shapes, 4, 4),
+	MEMBER(struct kymo_activity_type_attributes, side, 8, 4),
+	MEMBER(struct kymo_activity_type_attributes, flags, 12, 4),
+	MEMBER(struct kymo_activity_type_attributes, category, 16, 8),
+	MEMBER(struct kymo_activity_type, struct_size, 0, 4),
+	MEMBER(struct kymo_activity_type, id, 4, 4),
+	MEMBER(struct kymo_activity_type, canonical, 8, 4),
+	MEMBER(struct kymo_activity_type, kineto_id, 12, 4),
+	MEMBER(struct kymo_activity_type, shapes, 16, 4),
+	MEMBER(struct kymo_activity_type, side, 20, 4),
+	MEMBER(struct kymo_activity_type, flags, 24, 4),
+	MEMBER(struct kymo_activity_type, reserved0, 28, 4),
+	MEMBER(struct kymo_activity_type, plugin, 32, 72),
+	MEMBER(struct kymo_activity_type, name, 104, 72),
+	MEMBER(struct kymo_activity_type, category, 176, 72),
 	MEMBER(struct kymo_summary, struct_size, 0, 4),
 	MEMBER(struct kymo_summary, process_count, 4, 4),
 	MEMBER(struct kymo_summary, events, 8, 8),
@@ -264,6 +286,7 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_options, warning_context, 104, 8),
 	MEMBER(struct kymo_recorder_options, config, 112, 8),
 	MEMBER(struct kymo_recorder_options, more_outputs, 120, 8),
+	MEMBER(struct kymo_recorder_options, types, 128, 8),
 	MEMBER(struct kymo_recorder_result, struct_size, 0, 4),
 	MEMBER(struct kymo_recorder_result, exit_status, 4, 4),
 	MEMBER(struct kymo_recorder_result, output, 8, 4096),

@@ -187,6 +187,17 @@ static void write_sources(struct ky_object *kymo, const struct kymo_trace_end *e
 	end_list(chrome, end->source_count > 0);
 }
 
+/* Who brought it, and its number where there is room for 8 bits. */
+static void write_identity(struct ky_object *item, const struct kymo_trace_type *type)
+{
+	if (!KYMO_HAS_FIELD(type, kineto_id))
+		return;
+	ky_object_add_text(item, KYMO_STR("plugin"), type->plugin);
+	ky_object_add_text(item, KYMO_STR("full name"), type->full_name);
+	ky_object_add_u64(item, KYMO_STR("8-bit number"), type->kineto_id);
+	ky_object_add_u64(item, KYMO_STR("opt-in"), type->flags & KYMO_TYPE_OPT_IN);
+}
+
 static void write_types(struct ky_object *kymo)
 {
 	struct ky_chrome *chrome = kymo->chrome;
@@ -205,6 +216,7 @@ static void write_types(struct ky_object *kymo)
 		ky_object_add_text(&item, KYMO_STR("source"), type->source);
 		ky_object_add_text(&item, KYMO_STR("name"), type->name);
 		ky_object_add_text(&item, KYMO_STR("category"), type->category);
+		write_identity(&item, type);
 		ky_object_add_u64(&item, KYMO_STR("shapes"), type->shapes);
 		ky_object_add_u64(&item, KYMO_STR("side"), type->side);
 		KY_JSON_LITERAL(&chrome->json, "}");

@@ -121,6 +121,10 @@ static const struct kymo_trace_type types[] = {
 	 .shapes = KYMO_SHAPE_COUNTER,
 	 .side = KYMO_SIDE_ACCELERATOR,
 	 .source = {"vendor", 6},
+	 .plugin = {"vendor", 6},
+	 .full_name = {"vendor.power", 12},
+	 .flags = KYMO_TYPE_OPT_IN,
+	 .kineto_id = 77,
 	 .name = {"power", 5},
 	 .category = {"vendor.power", 12}},
 };
