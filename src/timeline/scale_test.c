@@ -75,7 +75,60 @@ static void build_million(struct build *build, FILE *file)
 	write_out(build, file);
 }
 
-static int run_child(const char *path)
+/* A group of four counters, sampled over and over. */
+static void build_million_samples(struct build *build, FILE *file)
+{
+	uint32_t source = build_source(build, "fake");
+	uint32_t queue = build_queue(build, build_device(build, source, 0), 9, 0);
+	struct {
+		struct ky_group_entry group;
+		struct ky_counter_entry counters[4];
+	} group = {.group = {.track = queue, .count = 4}};
+	struct kymo_record_counter sample = {
+		.kind = KYMO_KIND_COUNTER,
+		.lines = 1,
+		.type = build_type(build, source, "gpu_pm_counter", 28),
+		.count = 4,
+	};
+	uint32_t thread = build_thread(build, 100, NULL);
+
+	for (uint32_t i = 0; i < 4; i++)
+		group.counters[i] = (struct ky_counter_entry){
+			.name = build_text(build, i % 2 ? "busy" : "power"),
+			.value_type = KYMO_VALUE_UINT64,
+		};
+	sample.group = build_entry(build, KY_ENTRY_GROUP, &group, sizeof(group));
+	for (uint64_t i = 0; i < RECORDS; i++) {
+		sample.begin = T(i * STEP_NS);
+		sample.end = sample.begin + STEP_NS - 1;
+		sample.value[i % 4] = i;
+		if (i % 1000 == 0) {
+			build_lease(build, thread, sample.begin);
+			write_out(build, file);
+		}
+		build_lines(build, &sample, 1);
+	}
+	build_finish(build, T(RECORDS * STEP_NS + BUILD_SECOND));
+	write_out(build, file);
+}
+
+static int are_spans(const struct memory_sink *sink)
+{
+	const struct kymo_trace_ledger *ledger = &sink->ledger;
+
+	return ledger->spans == RECORDS && ledger->arrows > 0 &&
+	       sink->seen[KYMO_EVENT_ARROW] == ledger->arrows &&
+	       ledger->arrows + ledger->arrows_backward + ledger->arrows_no_launch >=
+		       RECORDS / 4 - OPEN_RECORDS;
+}
+
+static int are_samples(const struct memory_sink *sink)
+{
+	return sink->ledger.counters == RECORDS &&
+	       sink->seen[KYMO_EVENT_COUNTER] == RECORDS;
+}
+
+static int run_child(const char *path, int (*are_all)(const struct memory_sink *))
 {
 	struct memory_sink sink = {.keep = 0};
 	struct kymo_error error = {0};
@@ -94,18 +147,14 @@ static int run_child(const char *path)
 		fprintf(stderr, "%ld KiB of memory\n", usage.ru_maxrss);
 		return 2;
 	}
-	if (sink.ledger.written != RECORDS || sink.ledger.spans != RECORDS ||
-	    sink.ledger.untimed != 0 || sink.ledger.arrows == 0 ||
-	    sink.seen[KYMO_EVENT_ARROW] != sink.ledger.arrows ||
-	    sink.ledger.arrows + sink.ledger.arrows_backward +
-			    sink.ledger.arrows_no_launch <
-		    RECORDS / 4 - OPEN_RECORDS)
+	if (sink.ledger.written != RECORDS || sink.ledger.untimed != 0 || !are_all(&sink))
 		return 3;
 	memory_free(&sink);
 	return 0;
 }
 
-static void a_million_records_take_bounded_memory(void **state)
+static void check_million(void (*build_all)(struct build *, FILE *),
+			  int (*are_all)(const struct memory_sink *))
 {
 	struct build *build = build_new();
 	char path[] = "/tmp/kymo-scale-XXXXXX";
@@ -113,23 +162,35 @@ static void a_million_records_take_bounded_memory(void **state)
 	FILE *file = fdopen(fd, "w");
 	pid_t child;
 
-	(void)state;
 	assert_non_null(file);
-	build_million(build, file);
+	build_all(build, file);
 	assert_int_equal(fclose(file), 0);
 	build_free(build);
 	child = fork();
 	if (child == 0)
-		_exit(run_child(path));
+		_exit(run_child(path, are_all));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	unlink(path);
 	assert_int_equal(status, 0);
+}
+
+static void a_million_records_take_bounded_memory(void **state)
+{
+	(void)state;
+	check_million(build_million, are_spans);
+}
+
+static void a_million_samples_of_counters_do_as_well(void **state)
+{
+	(void)state;
+	check_million(build_million_samples, are_samples);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_million_records_take_bounded_memory),
+		cmocka_unit_test(a_million_samples_of_counters_do_as_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
