@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""kymo types, and the lists of types that kymo record takes or refuses. Prints TAP."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
+MARKS = os.path.join(os.environ["KYMO_BUILD"], "tests", "cli", "marks")
+
+# Numbers and names that traces have had from the beginning, and must keep.
+NAMES = """cpu_op user_annotation gpu_user_annotation gpu_memcpy gpu_memset kernel
+    external_correlation runtime driver cpu_instant_event python_function overhead mtia_runtime
+    mtia_ccp_events mtia_insight cuda_sync cuda_event mtia_counters glow_runtime
+    cuda_profiler_range hpu_op xpu_runtime xpu_driver collective_comm privateuse1_runtime
+    privateuse1_driver xpu_scope_profiler xpu_sync gpu_pm_counter""".split()
+
+
+def run(*arguments):
+    done = subprocess.run([KYMO, *arguments], capture_output=True, text=True, timeout=60,
+                          check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def record(types, *words):
+    status, _, err = run("record", "-f", "-t", "app", "--types", types, "-o", "t.json", "--", MARKS,
+                         *words)
+    ledger = None
+    if status == 0:
+        with open("t.json", encoding="utf-8") as file:
+            ledger = json.load(file)["kymo"]["ledger"]
+    return status, err, ledger
+
+
+def test_static_types_and_aliases_are_listed_with_their_numbers():
+    status, out, err = run("types", "--json")
+    assert status == 0 and err == "", err
+    found = json.loads(out)
+    assert [entry["name"] for entry in found["static"]] == NAMES
+    assert [entry["number"] for entry in found["static"]] == list(range(29))
+    default = [e["number"] for e in found["static"] if e["default"] and "stands_for" not in e]
+    assert default == [*range(12), 14, 15, 16], default
+    assert found["aliases"]["cuda_runtime"] == 7 and found["aliases"]["concurrent_kernel"] == 5
+    assert found["static"][17]["stands_for"] == 28
+
+
+def test_the_list_fits_a_terminal():
+    status, out, err = run("types")
+    assert status == 0 and err == "", err
+    assert not [line for line in out.splitlines() if len(line) > 80], out
+    lines = [line.split() for line in out.splitlines()]
+    assert ["28", "gpu_pm_counter", "when", "named"] in lines
+    assert ["12", "mtia_runtime", "runtime"] in lines and ["cuda_runtime", "runtime"] in lines
+
+
+def test_a_plugin_that_is_not_there_is_an_error():
+    status, out, err = run("types", "no-such-plugin")
+    assert status == 1 and out == "" and err.count("\n") == 1 and "no-such-plugin" in err, err
+    status, out, err = run("types", "--jsno")
+    assert status == 2 and out == "", err
+
+
+def test_marks_that_are_not_wanted_are_counted_as_filtered():
+    status, err, ledger = record("kernel", "mark", "20", "instants", "3")
+    assert status == 0, err
+    assert (ledger["offered"], ledger["filtered"], ledger["written"]) == (23, 23, 0), ledger
+    status, err, ledger = record("kernel,app:USER_ANNOTATION", "mark", "20", "thread", "2")
+    assert status == 0 and ledger["filtered"] == 0 and ledger["written"] == 220, (err, ledger)
+    status, err, ledger = record("-user_annotation", "fork", "mark", "5")
+    assert status == 0 and ledger["filtered"] == 5, (err, ledger)
+
+
+def test_a_deprecated_name_is_told_once():
+    status, err, _ = record("cuda_runtime,CUDA_RUNTIME,user_annotation", "mark", "1")
+    assert status == 0 and err.count("deprecated") == 1, err
+    assert '"cuda_runtime" is deprecated: use "runtime"' in err, err
+
+
+def test_a_bad_list_is_refused_before_the_program_starts():
+    for types, words in (
+            ("kernle", "Unknown or non-member activity type name: 'kernle' (did you mean "
+                       "\"kernel\"?)"),
+            ("nobody:kernel", 'no source "nobody" is to be recorded: there are "app"'),
+            ("a b", 'Invalid activity type: "a b"'),
+            ("", None), ("ap:all", '(did you mean "app"?)'),
+            ("nobody.*", "'nobody.*': no such plug-in"),
+            (",".join(["kernel"] * 400), "too many activity types")):
+        status, err, _ = record(types, "ready", "started")
+        if words is None:
+            assert status == 0 and os.path.exists("started")
+            os.remove("started")
+            continue
+        assert status == 125 and words in err and err.count("\n") == 1, err
+        assert not os.path.exists("started") and not os.path.exists(".t.json")
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    print(f"1..{len(tests)}")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for number, (name, test) in enumerate(tests, 1):
+            words = name[len("test_"):].replace("_", " ")
+            try:
+                test()
+                print(f"ok {number} - {words}")
+            except Exception as error:  # each case reports, whatever happened in it
+                failed += 1
+                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}")
+        os.chdir("/")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
