@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ky_hash multiplies 64-bit words into 128 bits and folds them, the way of wyhash and its
- * kin: one multiplication for 8 bytes, good in all bits. ky_fnv1a is the published
- * FNV-1a.
+ * kin: one multiplication for 8 bytes, good in all bits.
  */
 #include "base/hash.h"
 
@@ -29,13 +28,4 @@ uint64_t ky_hash(const void *data, size_t size, uint64_t seed)
 		hash = fold(hash ^ word, e);
 	}
 	return fold(hash ^ size, p);
-}
-
-uint32_t ky_fnv1a(uint32_t hash, const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 16777619u;
-	return hash;
 }

@@ -30,6 +30,9 @@ int32_t ky_type_list_next(const char **list, struct ky_type_item *item,
 /* Whether all of the list is made of items; "" has none. For whoever reads settings. */
 int32_t ky_type_list_check(const char *list, struct kymo_error *error);
 
+/* 1 for each byte that may stand in a name, else 0. */
+extern const uint8_t ky_type_letters[256];
+
 /* 1 to KY_TYPE_NAME_MAX of [A-Za-z0-9_-]. */
 int ky_type_name_is_good(struct kymo_str name);
 

@@ -12,7 +12,10 @@
 #define KY_TYPE_CUSTOM_BEGIN 65536u
 #define KY_TYPE_KINETO_END   255u
 
-/* Where a custom type's number begins to be looked for: by its plug-in and own name. */
+/*
+ * Where a custom type's number begins to be looked for: by its plug-in and own name. 0:
+ * one of the two is no name (ky_type_name_is_good).
+ */
 uint32_t ky_type_number_first(struct kymo_str plugin, struct kymo_str name);
 
 /* The number behind it, from the last back to the first. */

@@ -14,6 +14,8 @@ static void a_number_is_the_hash_of_the_full_name(void **state)
 			 65536u + hash % (2147483648u - 65536u));
 	assert_int_not_equal(ky_type_number_first(KYMO_STR("npu"), KYMO_STR("dma")),
 			     ky_type_number_first(KYMO_STR("np"), KYMO_STR("udma")));
+	assert_int_equal(ky_type_number_first(KYMO_STR("npu"), KYMO_STR("")), 0);
+	assert_int_equal(ky_type_number_first(KYMO_STR("n.u"), KYMO_STR("dma")), 0);
 }
 
 static void the_last_number_is_followed_by_the_first(void **state)

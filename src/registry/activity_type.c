@@ -21,6 +21,23 @@ static int32_t no_memory(struct kymo_error *error)
 			    "no memory for the table of activity types");
 }
 
+static int32_t read_opinion(const struct kymo_activity_type_attributes *attributes,
+			    struct ky_type_opinion *out, struct kymo_error *error)
+{
+	struct kymo_activity_type_attributes known;
+	int32_t status;
+
+	*out = (struct ky_type_opinion){0};
+	if (!attributes)
+		return KYMO_OK;
+	status = ky_options_read(attributes, sizeof(known), sizeof(known.struct_size),
+				 &known, error);
+	if (status == KYMO_OK)
+		*out = (struct ky_type_opinion){known.shapes, known.side, known.flags,
+						kymo_text(known.category)};
+	return status;
+}
+
 int32_t
 kymo_activity_type_register(const char *plugin, const char *name,
 			    const struct kymo_activity_type_attributes *attributes,
@@ -28,27 +45,25 @@ kymo_activity_type_register(const char *plugin, const char *name,
 {
 	const int is_frozen =
 		(int)__atomic_load_n(&ky_gate()->types_frozen, __ATOMIC_RELAXED);
-	struct kymo_activity_type_attributes known;
-	struct kymo_error own = {0};
+	struct ky_type_table *table = ky_types();
+	struct kymo_error own; /* for the log; not cleared, which would cost most */
 	struct ky_type_opinion opinion;
 	struct ky_type type;
 	int32_t status;
 
+	own.message[0] = '\0';
 	if (!error)
 		error = &own;
 	if (!id)
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no place for the number");
 	*id = NO_TYPE;
-	status = ky_options_read(attributes, sizeof(known), sizeof(known.struct_size),
-				 &known, error);
+	status = read_opinion(attributes, &opinion, error);
 	if (status != KYMO_OK)
 		return status;
-	if (!ky_types())
+	if (!table)
 		return no_memory(error);
-	opinion = (struct ky_type_opinion){known.shapes, known.side, known.flags,
-					   kymo_text(known.category)};
-	status = ky_type_table_add(ky_types(), kymo_text(plugin), kymo_text(name),
-				   &opinion, is_frozen, &type, error);
+	status = ky_type_table_add(table, kymo_text(plugin), kymo_text(name), &opinion,
+				   is_frozen, &type, error);
 	if (status == KYMO_OK)
 		*id = type.number;
 	else if (status == KYMO_ERROR_STATE)

@@ -103,19 +103,20 @@ static int is_named(const struct ky_type *type, struct kymo_str plugin,
 	       memcmp(type->full_name + plugin.size + 1, name.data, name.size) == 0;
 }
 
-/* The type of that name, or NULL with what it would have. */
+/* The type of that name, or NULL with what it would have; number 0: it is no name. */
 static struct ky_type *find_name(struct ky_type_table *table, struct kymo_str plugin,
 				 struct kymo_str name, uint32_t *number, uint32_t *slot)
 {
 	struct ky_type *type;
 
 	*number = table->first(plugin, name);
-	for (;;) {
+	while (*number != 0) {
 		type = find_number(table, *number, slot);
 		if (!type || is_named(type, plugin, name))
 			return type;
 		*number = ky_type_number_next(*number);
 	}
+	return NULL;
 }
 
 static struct ky_type *append(struct ky_type_table *table, struct kymo_str plugin,
@@ -191,13 +192,11 @@ static void take_opinion(struct ky_type *type, const struct ky_type_opinion *opi
 	type->category_size = (uint8_t)opinion->category.size;
 }
 
-static int32_t check_names(struct kymo_str plugin, struct kymo_str name,
-			   struct kymo_error *error)
+static int32_t refuse_names(struct kymo_str plugin, struct kymo_str name,
+			    struct kymo_error *error)
 {
 	const struct kymo_str bad = ky_type_name_is_good(plugin) ? name : plugin;
 
-	if (ky_type_name_is_good(bad))
-		return KYMO_OK;
 	return ky_error_set(
 		error, KYMO_ERROR_INVALID,
 		"\"%.*s\" is no name of %s: 1 to %u letters, digits, _ and - are",
@@ -223,6 +222,12 @@ static int32_t check_values(const struct ky_type_opinion *opinion,
 			    opinion->category.size);
 }
 
+static int has_opinion(const struct ky_type_opinion *opinion)
+{
+	return opinion->side || opinion->shapes || opinion->flags ||
+	       opinion->category.size;
+}
+
 int32_t ky_type_agree(struct ky_type *type, const struct ky_type_opinion *opinion,
 		      struct kymo_error *error)
 {
@@ -245,6 +250,8 @@ static int32_t add(struct ky_type_table *table, struct kymo_str plugin,
 	*type = find_name(table, plugin, name, &number, &slot);
 	if (*type)
 		return KYMO_OK;
+	if (number == 0)
+		return refuse_names(plugin, name, error);
 	if (is_frozen)
 		return ky_error_set(error, KYMO_ERROR_STATE,
 				    "the activity type \"%.*s.%.*s\" is new, and a "
@@ -266,16 +273,14 @@ int32_t ky_type_table_add(struct ky_type_table *table, struct kymo_str plugin,
 			  int is_frozen, struct ky_type *out, struct kymo_error *error)
 {
 	struct ky_type *type = NULL;
-	int32_t status = check_names(plugin, name, error);
-
 	/* A bad opinion must not leave a new type behind. */
-	if (status == KYMO_OK)
-		status = check_values(opinion, error);
+	int32_t status = check_values(opinion, error);
+
 	if (status != KYMO_OK)
 		return status;
 	ky_lock(table->lock);
 	status = add(table, plugin, name, is_frozen, &type, error);
-	if (status == KYMO_OK)
+	if (status == KYMO_OK && has_opinion(opinion))
 		status = ky_type_agree(type, opinion, error);
 	if (status == KYMO_OK)
 		*out = *type;
