@@ -28,7 +28,7 @@ LIMIT_S = 60
 HEAD = struct.Struct("<IHHIHH")
 MAGIC = 0x5441594B
 HELLO, WELCOME = 1, 2
-HELLO_SIZE, WELCOME_SIZE = 1160, 3632
+HELLO_SIZE, WELCOME_SIZE, WELCOME_MESSAGE = 1160, 3632, 1072
 
 
 class Skip(Exception):
@@ -237,7 +237,7 @@ def bad_usage_gives_125_and_runs_nothing(place):
                           (["-t", "/no/such.so"], "/no/such.so"),
                           (["-y", "1"], "not in this version"),
                           (["-d", "1"], "not in this version"),
-                          (["--types", "kernel"], "not in this version"),
+                          (["--types", "kernle"], "did you mean \"kernel\""),
                           (["--overflow", "some"], '"stream", "drop" or'),
                           (["-o", place.file("x.txt")], r"x\.txt.*\.kymo"),
                           (["-o", place.file("x-%z.kymo")], "%z"),
@@ -741,7 +741,7 @@ class Caller:
         if not data:
             return None
         assert len(data) == WELCOME_SIZE and HEAD.unpack_from(data)[3] == WELCOME
-        message = data[-512:].split(b"\0")[0].decode()
+        message = data[WELCOME_MESSAGE:].split(b"\0")[0].decode()
         return struct.unpack_from("<i", data, HEAD.size)[0], message
 
 
