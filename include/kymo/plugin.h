@@ -53,9 +53,10 @@ struct kymo_sink_desc; /* <kymo/sink.h> */
 #define KYMO_TYPE_OPT_IN 0x1u /* recorded only when asked for by name */
 
 /*
- * An activity type. `name` is a static one ("kernel", "runtime", "gpu_memcpy", ...) or
- * the plug-in's own (1 to 64 of [A-Za-z0-9_-]; full name "plugin.name"). `category` is
- * what viewers group by; NULL shows a static type's own name, or the full name.
+ * An activity type. `name` is exactly a static one ("kernel", "runtime", "gpu_memcpy",
+ * ...) or the plug-in's own (1 to 64 of [A-Za-z0-9_-]; full name "plugin.name").
+ * `category` is what viewers group by, 64 bytes at most; NULL shows a static type's own
+ * name, or the full name. docs/activity-types.md has the list and the rules.
  */
 struct kymo_type_desc {
 	uint32_t struct_size;
@@ -136,8 +137,10 @@ struct kymo_probe {
 /* A session as a source sees it. */
 struct kymo_source_session {
 	uint32_t struct_size;
-	uint32_t epoch;        /* names this session, see buffer_epoch and stopped */
-	const uint16_t *types; /* wanted; never NULL; borrowed until prepare returns */
+	uint32_t epoch; /* names this session, see buffer_epoch and stopped */
+	/* Wanted, of those registered so far; never NULL; borrowed until prepare
+	 * returns. What is emitted of others is counted as filtered. */
+	const uint16_t *types;
 	size_t type_count;
 	uint64_t memory_limit; /* bytes the source may hold in buffers of its own */
 	uint64_t start_ns, duration_ns; /* CLOCK_MONOTONIC; 0: not known */
@@ -392,6 +395,11 @@ struct kymo_host {
 	/*
 	 * Each gives a number for the described thing, the same one for the same
 	 * description. Strings are copied. The numbers outlive the session.
+	 *
+	 * Of a type that is known, attributes that are zero say nothing, others are
+	 * added; those that contradict it are KYMO_ERROR_INVALID. A new one is
+	 * KYMO_ERROR_STATE from the return of prepare until the flush after stop has
+	 * returned.
 	 */
 	int32_t (*type)(struct kymo_source_host *self, const struct kymo_type_desc *desc,
 			uint16_t *out);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/test.h"
 
@@ -284,66 +282,6 @@ static void threads_that_register_the_same_names_get_the_same_numbers(void **sta
 	free(registrars);
 }
 
-static volatile uint32_t go_on;
-
-static void *register_for_ever(void *context)
-{
-	(void)context;
-	for (uint32_t i = 0; go_on && i < 100000; i++) {
-		uint32_t number;
-		char name[32];
-
-		name_of(i, name, sizeof(name));
-		add(ky_types(), "forks", name, &number);
-	}
-	return NULL;
-}
-
-/* A child takes over a table that a thread of its parent is in the middle of. */
-static void check_in_child(void)
-{
-	const uint32_t count = ky_type_table_count(ky_types());
-	struct ky_type type, found;
-	uint32_t number;
-	char name[32];
-
-	alarm(10);
-	for (uint32_t i = 0; i < 100; i++) {
-		name_of(i, name, sizeof(name));
-		if (add(ky_types(), "child", name, &number) != KYMO_OK ||
-		    ky_type_table_get(ky_types(), number, &found) != KYMO_OK ||
-		    strncmp(found.full_name, "child.", 6) != 0)
-			_exit(1);
-	}
-	for (uint32_t i = 0; i < count; i++)
-		if (ky_type_table_at(ky_types(), i, &type) != KYMO_OK ||
-		    ky_type_table_get(ky_types(), type.number, &found) != KYMO_OK ||
-		    strcmp(type.full_name, found.full_name) != 0)
-			_exit(2);
-	_exit(0);
-}
-
-static void a_forked_child_goes_on_with_what_there_was(void **state)
-{
-	pthread_t thread;
-
-	(void)state;
-	assert_non_null(ky_types());
-	go_on = 1;
-	assert_int_equal(pthread_create(&thread, NULL, register_for_ever, NULL), 0);
-	for (int i = 0; i < 20; i++) {
-		pid_t child = fork();
-		int status = -1;
-
-		if (child == 0)
-			check_in_child();
-		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_int_equal(status, 0);
-	}
-	go_on = 0;
-	pthread_join(thread, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,7 +295,6 @@ int main(void)
 		cmocka_unit_test(a_full_table_refuses_and_keeps_what_it_has),
 		cmocka_unit_test(
 			threads_that_register_the_same_names_get_the_same_numbers),
-		cmocka_unit_test(a_forked_child_goes_on_with_what_there_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

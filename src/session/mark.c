@@ -34,8 +34,11 @@ struct mark_key {
 static struct mark_key keys[KEYS_MAX];
 static uint32_t key_count;
 
-/* The handle of (app, user_annotation), and the recording that has been told of it. */
-static uint16_t app_type;
+/*
+ * The handle of (app, user_annotation), what of it the quick way needs (0 where plain
+ * marks are not wanted), and the recording that has been told of it.
+ */
+static uint16_t app_handle, app_type;
 static uint32_t app_epoch;
 
 static void register_app(void)
@@ -55,8 +58,17 @@ static void register_app(void)
 		return;
 	state.source = type.source;
 	ky_dictionary_intern(KY_ENTRY_STATE, &state, sizeof(state), &id);
-	if (ky_dictionary_intern(KY_ENTRY_TYPE, &type, sizeof(type), &id) == KYMO_OK)
+	if (ky_dictionary_intern(KY_ENTRY_TYPE, &type, sizeof(type), &id) != KYMO_OK)
+		return;
+	__atomic_store_n(&app_handle, (uint16_t)id, __ATOMIC_RELAXED);
+	if (ky_mark_plain_is_wanted())
 		__atomic_store_n(&app_type, (uint16_t)id, __ATOMIC_RELAXED);
+}
+
+void ky_mark_forget_type(void)
+{
+	__atomic_store_n(&app_type, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&app_epoch, 0, __ATOMIC_RELAXED);
 }
 
 /*
@@ -77,7 +89,7 @@ static int find_own_type(uint16_t *type)
 		register_app();
 		__atomic_store_n(&app_epoch, epoch, __ATOMIC_RELAXED);
 	}
-	*type = __atomic_load_n(&app_type, __ATOMIC_RELAXED);
+	*type = __atomic_load_n(&app_handle, __ATOMIC_RELAXED);
 	return 1;
 }
 
@@ -228,8 +240,7 @@ void kymo_mark_record2(uint64_t begin, uint32_t name, uint16_t key0, uint64_t va
 	const uint16_t type = __atomic_load_n(&app_type, __ATOMIC_RELAXED);
 	struct ky_writer *writer = ky_writer_self;
 
-	if (KYMO_UNLIKELY(type == 0 || !ky_mark_plain_is_wanted() ||
-			  !ky_ticks_are_quick() || !ky_line_begin(writer))) {
+	if (KYMO_UNLIKELY(type == 0 || !ky_ticks_are_quick() || !ky_line_begin(writer))) {
 		record_slowly(begin, name, key0, value0, key1, value1);
 		return;
 	}

@@ -58,6 +58,7 @@ void ky_mark_choose_types(void)
 	const int is_wanted = ky_wanted_types_has("app", KY_TYPE_USER_ANNOTATION, 0);
 
 	__atomic_store_n(&plain_is_left_out, !is_wanted, __ATOMIC_RELAXED);
+	ky_mark_forget_type();
 	ky_lock(lock);
 	for (uint32_t i = 0; i < type_count; i++)
 		choose(&types[i]);

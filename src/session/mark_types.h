@@ -17,7 +17,9 @@ uint32_t ky_mark_source(void);
 /* The handle for a type that kymo_mark_type gave; 0: it is not wanted. */
 uint16_t ky_mark_type_handle(uint16_t type);
 
-/* Whether plain marks are wanted, and may be recorded quickly. */
 int ky_mark_plain_is_wanted(void);
+
+/* mark.c: the next plain mark asks that anew. */
+void ky_mark_forget_type(void);
 
 #endif

@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
+TYPED = os.path.join(os.environ["KYMO_BUILD"], "tests", "cli", "typed")
 MARKS = os.path.join(os.environ["KYMO_BUILD"], "tests", "cli", "marks")
 
 # Numbers and names that traces have had from the beginning, and must keep.
@@ -70,6 +71,30 @@ def test_marks_that_are_not_wanted_are_counted_as_filtered():
     assert status == 0 and ledger["filtered"] == 0 and ledger["written"] == 220, (err, ledger)
     status, err, ledger = record("-user_annotation", "fork", "mark", "5")
     assert status == 0 and ledger["filtered"] == 5, (err, ledger)
+
+
+def test_types_that_a_recorded_program_registers_are_recorded_by_its_list():
+    for types, expected in ((None, {"user_annotation": 1, "a.x": 11}),
+                            ("app:x", {"a.x": 11}),
+                            ("app:b.y,app:user_annotation", {"user_annotation": 1, "b.y": 11}),
+                            ("app:all", {"user_annotation": 1, "a.x": 11, "b.y": 11}),
+                            ("app:-a.*", {"user_annotation": 1}), ("kernel", {})):
+        arguments = ["--types", types] if types else []
+        status, out, err = run("record", "-f", "-t", "app", *arguments, "-o", "t.json", "--",
+                               TYPED, "a.x", "!b.y")
+        assert status == 0, err
+        with open("t.json", encoding="utf-8") as file:
+            trace = json.load(file)
+        found = {}
+        for event in trace["traceEvents"]:
+            if event["ph"] in "Xi" and event["cat"] not in ("kymo", "Trace"):
+                found[event["cat"]] = found.get(event["cat"], 0) + 1
+        assert found == expected, (types, found)
+        ledger = trace["kymo"]["ledger"]
+        assert ledger["offered"] == 23 and ledger["written"] == sum(expected.values()), ledger
+        assert ledger["filtered"] == 23 - ledger["written"], ledger
+        numbers = {t["full name"]: t["number"] for t in trace["kymo"]["activity types"]}
+        assert out.split() == [str(numbers["a.x"]), str(numbers["b.y"])], (out, numbers)
 
 
 def test_a_deprecated_name_is_told_once():
