@@ -38,12 +38,7 @@ int32_t ky_type_declare(struct ky_type_table *table, const char *plugin,
 			const struct kymo_type_desc *desc, uint32_t *number,
 			uint32_t *flags, struct kymo_error *error)
 {
-	const struct ky_type_opinion opinion = {
-		.shapes = desc->shapes,
-		.side = desc->side,
-		.flags = desc->flags & KYMO_TYPE_OPT_IN,
-		.category = kymo_text(desc->category),
-	};
+	const struct ky_type_opinion opinion = ky_type_opinion_of(desc);
 	struct ky_type type;
 	int32_t status;
 	int alias;
@@ -242,7 +237,6 @@ int32_t ky_type_filter_make(char *out, const char *list, struct ky_type_table *t
 
 /* A type that is asked about. */
 struct subject {
-	const char *source;
 	uint32_t number, flags;
 	struct ky_type custom; /* full_size 0: static */
 };
@@ -282,7 +276,7 @@ static int concerns(const struct ky_type_item *item, const char *source)
 int ky_type_filter_wants(const char *list, struct ky_type_table *table,
 			 const char *source, uint32_t number, uint32_t flags)
 {
-	struct subject subject = {.source = source, .number = number, .flags = flags};
+	struct subject subject = {.number = number, .flags = flags};
 	struct ky_type_item item;
 	int is_wanted = -1; /* no item has concerned the source */
 

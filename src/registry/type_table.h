@@ -15,7 +15,8 @@
 #include "record/type_list.h"
 #include "record/type_number.h"
 
-#define KY_TYPES_MAX 131072u
+#define KY_TYPES_MAX   131072u
+#define KY_TYPE_SHAPES (KYMO_SHAPE_SPAN | KYMO_SHAPE_INSTANT | KYMO_SHAPE_COUNTER)
 
 struct ky_type_table;
 
@@ -24,6 +25,17 @@ struct ky_type_opinion {
 	uint32_t shapes, side, flags;
 	struct kymo_str category;
 };
+
+/* What a plug-in says; flags and shapes of a later Kymo are none of ours. */
+static inline struct ky_type_opinion ky_type_opinion_of(const struct kymo_type_desc *desc)
+{
+	return (struct ky_type_opinion){
+		.shapes = desc->shapes & KY_TYPE_SHAPES,
+		.side = desc->side,
+		.flags = desc->flags & KYMO_TYPE_OPT_IN,
+		.category = kymo_text(desc->category),
+	};
+}
 
 struct ky_type {
 	uint32_t number;

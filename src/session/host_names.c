@@ -45,12 +45,7 @@ static int32_t agree_on_type(struct kymo_source_host *host,
 			     struct kymo_error *error)
 {
 	const int is_frozen = (int)__atomic_load_n(&host->is_frozen, __ATOMIC_RELAXED);
-	const struct ky_type_opinion opinion = {
-		.shapes = desc->shapes,
-		.side = desc->side,
-		.flags = desc->flags,
-		.category = kymo_text(desc->category),
-	};
+	const struct ky_type_opinion opinion = ky_type_opinion_of(desc);
 	uint32_t number;
 	int alias;
 
