@@ -209,9 +209,8 @@ static int32_t refuse_names(struct kymo_str plugin, struct kymo_str name,
 static int32_t check_values(const struct ky_type_opinion *opinion,
 			    struct kymo_error *error)
 {
-	const uint32_t shapes = KYMO_SHAPE_SPAN | KYMO_SHAPE_INSTANT | KYMO_SHAPE_COUNTER;
-
-	if (opinion->side <= KYMO_SIDE_ACCELERATOR && !(opinion->shapes & ~shapes) &&
+	if (opinion->side <= KYMO_SIDE_ACCELERATOR &&
+	    !(opinion->shapes & ~KY_TYPE_SHAPES) &&
 	    !(opinion->flags & ~KYMO_TYPE_OPT_IN) &&
 	    opinion->category.size <= KY_TYPE_NAME_MAX)
 		return KYMO_OK;
