@@ -27,24 +27,30 @@ void kymo_log_to(kymo_log_fn log, void *context)
 	ky_unlock(lock);
 }
 
-void ky_log(uint32_t severity, const char *format, ...)
+static void say(uint32_t severity, const char *format, va_list list)
 {
 	uint32_t *lock = &ky_gate()->log_lock;
 	char message[sizeof(((struct kymo_error *)0)->message)];
-	int kept = errno;
 	kymo_log_fn log;
 	void *context;
-	va_list list;
 
 	ky_lock(lock);
 	log = receiver.log;
 	context = receiver.context;
 	ky_unlock(lock);
-	if (log) {
-		va_start(list, format);
-		vsnprintf(message, sizeof(message), format, list);
-		va_end(list);
-		log(context, severity, message);
-	}
+	if (!log)
+		return;
+	vsnprintf(message, sizeof(message), format, list);
+	log(context, severity, message);
+}
+
+void ky_log(uint32_t severity, const char *format, ...)
+{
+	int kept = errno;
+	va_list list;
+
+	va_start(list, format);
+	say(severity, format, list);
+	va_end(list);
 	errno = kept;
 }

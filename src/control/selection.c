@@ -393,8 +393,6 @@ void ky_selection_destroy(struct ky_selection *selection)
 
 static void destroy_visit(struct visit *visit)
 {
-	if (!visit)
-		return;
 	free_requests(visit->requests, visit->request_count);
 	for (size_t i = 0; i < visit->chosen_count; i++)
 		free(visit->chosen[i].path);
@@ -421,15 +419,15 @@ int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 	struct kymo_error own = {0};
 	int32_t status = KYMO_OK;
 
-	if (visit)
-		visit->table = ky_type_table_create(NULL);
-	if (!visit || !visit->table)
+	if (!visit)
+		return no_memory(error);
+	visit->selection = out;
+	visit->error = error ? error : &own;
+	visit->table = ky_type_table_create(NULL);
+	if (!visit->table)
 		status = no_memory(error);
-	if (!status) {
-		visit->selection = out;
-		visit->error = error ? error : &own;
+	if (!status)
 		status = ky_environment_create(&out->environment, variables, error);
-	}
 	if (!status)
 		status = visit_all(visit, sources);
 	if (!status)
