@@ -53,6 +53,17 @@ static void nothing_to_run_is_refused(void **state)
 	assert_int_equal(run(&options), KYMO_ERROR_INVALID);
 }
 
+static void a_bad_list_of_types_is_refused_before_the_program_runs(void **state)
+{
+	struct kymo_recorder_options options = usable;
+
+	(void)state;
+	options.types = "kernle";
+	assert_int_equal(run(&options), KYMO_ERROR_CONFIG);
+	options.types = "app:of_the_program,kernel,-all";
+	assert_int_equal(run(&options), KYMO_OK);
+}
+
 static void an_option_of_a_later_version_must_be_zero(void **state)
 {
 	struct {
@@ -155,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_to_run_is_refused),
+		cmocka_unit_test(a_bad_list_of_types_is_refused_before_the_program_runs),
 		cmocka_unit_test(an_option_of_a_later_version_must_be_zero),
 		cmocka_unit_test(an_older_program_is_served_as_far_as_its_structs_reach),
 		cmocka_unit_test(an_unknown_way_of_waiting_is_refused),

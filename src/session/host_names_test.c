@@ -96,6 +96,27 @@ static void types_are_described_in_full(void **state)
 	assert_int_equal(entry->source, host->number);
 }
 
+static void an_alias_is_the_generic_type_however_it_is_shown(void **state)
+{
+	const struct kymo_type_desc traditional = {
+		.struct_size = sizeof(traditional),
+		.name = "hardware_counters",
+		.category = "hardware_counters",
+	};
+	const struct ky_type_entry *entry;
+	uint16_t generic, alias;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(table->type(host, &traditional, &alias), KYMO_OK);
+	entry = last_entry(KY_ENTRY_TYPE, &count);
+	assert_int_equal(entry->name, ky_dictionary_text("gpu_pm_counter"));
+	assert_int_equal(entry->category, ky_dictionary_text("hardware_counters"));
+	generic = register_type("gpu_pm_counter", 0);
+	assert_int_equal(generic, alias);
+	assert_int_not_equal(register_type("GPU_PM_COUNTER", 0), alias);
+}
+
 static void no_new_types_come_while_they_are_frozen(void **state)
 {
 	struct kymo_type_desc type = {.struct_size = sizeof(type), .name = "dma"};
@@ -245,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_type_has_one_handle_whatever_is_left_out),
 		TEST(types_are_described_in_full),
+		TEST(an_alias_is_the_generic_type_however_it_is_shown),
 		TEST(no_new_types_come_while_they_are_frozen),
 		TEST(a_shared_domain_is_the_same_for_all_sources),
 		TEST(bad_descriptions_are_refused),
