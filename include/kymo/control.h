@@ -67,7 +67,7 @@ struct kymo_recorder_options {
 	 */
 	const char *const *more_outputs;
 
-	/* Activity types, as in struct kymo_session_options; NULL: on by default. */
+	/* Activity types, as in struct kymo_session_options. */
 	const char *types;
 
 	/* End of ABI 1.0 */

@@ -59,8 +59,9 @@ struct kymo_session_options {
 	const struct kymo_config *config;
 	/*
 	 * Activity types that are wanted, `[SOURCE:]NAME` separated by ',', as
-	 * docs/activity-types.md has it: "kernel,npu:dma,-npu.poll". NULL or "": those
-	 * that are on by default. Checked by prepare (KYMO_ERROR_CONFIG).
+	 * docs/activity-types.md has it: "kernel,npu:dma,-npu.poll". NULL: what the
+	 * configuration says; "": those that are on by default. Checked by prepare
+	 * (KYMO_ERROR_CONFIG).
 	 */
 	const char *types;
 	/* End of ABI 1.0 */

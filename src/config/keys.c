@@ -44,7 +44,11 @@ static const struct ky_key keys[] = {
 		{OWN("SINKS"), .kind = KY_KIND_LIST,
 		 .use = "sink plug-ins to load, by absolute path: for recordings "
 			"and a program's own sessions"},
-	[KY_KEY_ACTIVITY_TYPES] = {.name = "ACTIVITY_TYPES", .kind = KY_KIND_LIST},
+	[KY_KEY_ACTIVITY_TYPES] = {.name = "ACTIVITY_TYPES",
+				   .kind = KY_KIND_TYPES,
+				   .fallback = "default",
+				   .use = "activity types to record: [SOURCE:]NAME, "
+					  "with - in front all but those"},
 	[KY_KEY_LOG_FILE] = {.name = "ACTIVITIES_LOG_FILE",
 			     WORDS,
 			     .use = "output, with _PID in front of its suffix, where "

@@ -37,6 +37,7 @@ enum ky_key_kind {
 	KY_KIND_TEXT,     /* any bytes */
 	KY_KIND_PATTERN,  /* of an output's name */
 	KY_KIND_LIST,     /* separated by commas */
+	KY_KIND_TYPES,    /* the same, of activity types */
 	KY_KIND_BOOL,     /* n, no, f, false, 0; y, yes, t, true, 1; in any case */
 	KY_KIND_CHOICE,   /* one of `choices` */
 	KY_KIND_INTEGER,  /* decimal digits */

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "config/pattern.h"
+#include "record/type_list.h"
 
 /* Units by name in lower case, longest first where one begins another. */
 struct unit {
@@ -223,6 +224,7 @@ static int32_t read_any(const struct ky_key *key, struct kymo_str text, uint64_t
 	switch (key->kind) {
 	case KY_KIND_TEXT:
 	case KY_KIND_PATTERN: /* checked once it is kept, and so terminated */
+	case KY_KIND_TYPES:
 		break;
 	case KY_KIND_LIST:
 		status = read_list(text, &out->list, error);
@@ -243,6 +245,8 @@ static int32_t read_any(const struct ky_key *key, struct kymo_str text, uint64_t
 		status = keep_text(key, text, out, error);
 	if (status == KYMO_OK && key->kind == KY_KIND_PATTERN)
 		status = ky_pattern_check(out->text, error);
+	if (status == KYMO_OK && key->kind == KY_KIND_TYPES)
+		status = ky_type_list_check(out->text, error);
 	return status;
 }
 

@@ -29,6 +29,8 @@ void ky_recorder_configure(struct kymo_recorder_options *options,
 		options->overflow = (uint32_t)ky_config_number(config, KY_KEY_OVERFLOW);
 	if (options->file_limit == 0)
 		options->file_limit = ky_config_number(config, KY_KEY_FILE_LIMIT);
+	if (!options->types)
+		options->types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES)->text;
 	if (!options->compat)
 		options->compat = ky_config_value(config, KY_KEY_COMPAT)->text;
 }

@@ -129,6 +129,8 @@ static void configure(struct kymo_session_options *options,
 		options->sources =
 			(const char *const *)ky_config_value(config, KY_KEY_SOURCES)
 				->list;
+	if (!options->types)
+		options->types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES)->text;
 }
 
 /*

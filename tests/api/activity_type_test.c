@@ -403,6 +403,24 @@ static void record_marks(const char *types, struct memory_sink *sink)
 	kymo_session_destroy(session);
 }
 
+/* Records of the stopped session that were written and filtered. */
+static void check_counts(struct kymo_session *session, uint64_t written,
+			 uint64_t filtered)
+{
+	const char *path = in_folder("counts.kymo");
+	struct memory_sink sink = {.count = 0};
+	struct kymo_error error = {0};
+
+	if (kymo_session_save(session, path, NULL, NULL, &error) != KYMO_OK ||
+	    kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, &error) !=
+		    KYMO_OK)
+		fail_msg("%s", error.message);
+	unlink(path);
+	assert_int_equal(sink.ledger.written, written);
+	assert_int_equal(sink.ledger.filtered, filtered);
+	memory_free(&sink);
+}
+
 static size_t count_type(const struct memory_sink *sink, const char *type)
 {
 	size_t count = 0;
@@ -472,6 +490,37 @@ static void a_bad_list_is_refused_before_anything_starts(void **state)
 	}
 }
 
+static void the_configuration_says_what_is_wanted_where_the_options_do_not(void **state)
+{
+	struct kymo_config_options text = {
+		.struct_size = sizeof(text),
+		.text = KYMO_STR("ACTIVITY_TYPES = cpu_op, Kernel\n"),
+	};
+	struct kymo_session_options options = {.struct_size = sizeof(options)};
+	struct kymo_session *session = NULL;
+	struct kymo_config *config = NULL;
+	struct kymo_error error = {0};
+
+	(void)state;
+	if (kymo_config_create(&config, &text, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	options.config = config;
+	assert_int_equal(kymo_session_create(&session, &options, NULL), KYMO_OK);
+	kymo_config_destroy(config);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	kymo_mark_instant(kymo_mark_intern("plain", 5));
+	assert_int_equal(kymo_mark_instant_typed(kymo_mark_type(0),
+						 kymo_mark_intern("op", 2), NULL, 0),
+			 KYMO_OK);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	check_counts(session, 1, 1);
+	kymo_session_destroy(session);
+
+	text.text = KYMO_STR("ACTIVITY_TYPES = cpu op\n");
+	assert_int_equal(kymo_config_create(&config, &text, &error), KYMO_ERROR_CONFIG);
+	assert_non_null(strstr(error.message, "\"cpu op\""));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,6 +537,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_forked_child_is_not_frozen_by_its_parents_session),
 		cmocka_unit_test(marks_have_types_and_filters_count_what_they_leave_out),
 		cmocka_unit_test(a_bad_list_is_refused_before_anything_starts),
+		cmocka_unit_test(
+			the_configuration_says_what_is_wanted_where_the_options_do_not),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "backwards") == 0)
