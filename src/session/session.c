@@ -32,7 +32,6 @@
 #include "config/config.h"
 #include "plugin/loader.h"
 #include "record/dictionary.h"
-#include "registry/static_types.h"
 #include "session/client.h"
 #include "session/line.h"
 #include "session/page.h"
@@ -366,26 +365,6 @@ static int32_t load_sources(char *const *names, char **out, struct kymo_error *e
 	return status;
 }
 
-/* Checks what types are wanted against those of the sources that will record. */
-static int32_t make_types(const struct kymo_session *session, const char *wanted,
-			  char *out, struct kymo_error *error)
-{
-	struct ky_type_source sources[KY_SOURCES_MAX + 1];
-	size_t count;
-
-	if (!ky_types())
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-	ky_type_aliases_forget();
-	count = ky_sources_describe(wanted ? wanted : "", sources);
-	sources[count++] = (struct ky_type_source){
-		.name = "app",
-		.plugin = "app",
-		.is_open = 1,
-	};
-	return ky_type_filter_make(out, session->types, ky_types(), sources, count,
-				   error);
-}
-
 /* Whether nobody records in this process; says who does. session_lock held. */
 static int32_t check_nobody_else(struct kymo_error *error)
 {
@@ -459,7 +438,8 @@ static int32_t prepare(struct kymo_session *session, char **wanted,
 	if (status == KYMO_OK)
 		status = check_nobody_else(error);
 	if (status == KYMO_OK)
-		status = make_types(session, *wanted, session->wanted_types, error);
+		status = ky_wanted_types_make(session->wanted_types, session->types,
+					      *wanted ? *wanted : "", error);
 	if (status == KYMO_OK)
 		status = make_capture(session, error);
 	if (status != KYMO_OK)

@@ -3,11 +3,32 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/lock.h"
+#include "registry/static_types.h"
 #include "session/line.h"
 #include "session/page.h"
+#include "session/source.h"
 
 static char wanted[KY_TYPE_LIST_MAX]; /* under types_lock */
+
+int32_t ky_wanted_types_make(char *out, const char *list, const char *sources,
+			     struct kymo_error *error)
+{
+	struct ky_type_source known[KY_SOURCES_MAX + 1];
+	size_t count;
+
+	if (!ky_types())
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	ky_type_aliases_forget();
+	count = ky_sources_describe(sources, known);
+	known[count++] = (struct ky_type_source){
+		.name = "app",
+		.plugin = "app",
+		.is_open = 1,
+	};
+	return ky_type_filter_make(out, list, ky_types(), known, count, error);
+}
 
 void ky_wanted_types_set(const char *list)
 {

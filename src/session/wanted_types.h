@@ -9,6 +9,14 @@
 
 #include "registry/type_filter.h"
 
+/*
+ * Makes the list of a program's own session into `out`, of KY_TYPE_LIST_MAX bytes: it is
+ * checked against the sources that `sources` has, as in session/wanted.h, and the
+ * program's own. A new session warns of aliases again.
+ */
+int32_t ky_wanted_types_make(char *out, const char *list, const char *sources,
+			     struct kymo_error *error);
+
 /* "": what is on by default. Copied; KY_TYPE_LIST_MAX bytes. */
 void ky_wanted_types_set(const char *list);
 
