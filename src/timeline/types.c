@@ -211,7 +211,7 @@ static struct kymo_trace_type *add_projected(struct ky_model *model,
 			 KYMO_STR("gpu_user_annotation"));
 	if (!type)
 		return NULL;
-	type->activity_type = KY_TYPE_PROJECTED_ANNOTATION;
+	type->activity_type = type->kineto_id = KY_TYPE_PROJECTED_ANNOTATION;
 	type->shapes = KYMO_SHAPE_SPAN;
 	type->side = KYMO_SIDE_ACCELERATOR;
 	type->is_static = 1;
