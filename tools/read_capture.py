@@ -66,8 +66,9 @@ HEADER_NAMES = (
     "attach_realtime_ns state command command_sequence writer_count lease_sequence "
     "dictionary_tail anchor_tail chunks_freed names_not_kept cold_chunks quarantined_chunks "
     "filtered_unowned lost_full_unowned lost_nested_unowned stream_stopped_ns stream_stopped "
-    "command_line_size host boot_id library_version exe command_line").split()
-CAPTURE_HEADER = struct.Struct("<IHHII9QIIIII4xII6QqqIIII10QqII64s40s24s1024s2048s")
+    "command_line_size host boot_id library_version exe command_line "
+    "pid_namespace").split()
+CAPTURE_HEADER = struct.Struct("<IHHII9QIIIII4xII6QqqIIII10QqII64s40s24s1024s2048sQ")
 
 # Kind of entry: its name, and its members; a member is (name, what its number is of, or None).
 ENTRIES = {

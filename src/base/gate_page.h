@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything of this process that must be as new in a forked child, on one page.
+ * Everything of this process that must be as new in a forked child, on one page. The
+ * kernel is asked to give children a page of zeros in its place (MADV_WIPEONFORK), so a
+ * child finds its gate undecided and all locks of the library open, whoever held them in
+ * the parent, without any handler.
  *
- * The page is exported as kymo_gate (<kymo/mark.h>). The kernel is asked to give children
- * a page of zeros in its place (MADV_WIPEONFORK), so a child finds its gate undecided and
- * all locks of the library open, whoever held them in the parent, without any handler.
+ * The same is done to kymo_gate (<kymo/mark.h>), which has the word for programs to look
+ * at. Where a process has several copies of this library, each with a page and a decision
+ * of its own, they may share that one: it is off only if none of them records.
  */
 #ifndef KYMO_BASE_GATE_PAGE_H
 #define KYMO_BASE_GATE_PAGE_H
@@ -15,7 +18,7 @@ struct ky_capture;
 struct ky_source_counts;
 
 struct ky_gate_page {
-	uint32_t word;  /* KYMO_GATE_*; what kymo_gate[0] is */
+	uint32_t word;  /* KYMO_GATE_*; ky_gate_set_word changes it */
 	uint32_t epoch; /* of what is recorded, new for each; 0 while nothing is taken */
 	uint32_t ticks; /* KY_TICKS_* of the capture; relaxed loads */
 	uint32_t decide_owner; /* tid of the thread that decides */
@@ -39,17 +42,23 @@ struct ky_gate_page {
 	struct ky_source_counts *counts;
 };
 
+/* The page's memory, KYMO_GATE_SIZE bytes. */
+extern uint32_t ky_gate_memory[] __attribute__((visibility("hidden")));
+
 /* The page of this process. */
 static inline struct ky_gate_page *ky_gate(void)
 {
-	return (struct ky_gate_page *)(void *)(uintptr_t)&kymo_gate[0];
+	return (struct ky_gate_page *)(void *)&ky_gate_memory[0];
 }
 
 /*
- * Asks the kernel to wipe the page in children, once; 0 or an errno. Every lock on the
+ * Asks the kernel to wipe both pages in children, once; 0 or an errno. Every lock on the
  * page does so before it is taken, since a child might be forked while it is held.
  */
 int ky_gate_protect(void);
+
+/* Decides, for this copy of the library and, as far as it can alone, for programs. */
+void ky_gate_set_word(uint32_t word);
 
 static inline uint32_t ky_gate_word(void)
 {

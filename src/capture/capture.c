@@ -311,12 +311,15 @@ void ky_capture_identify(struct ky_capture *capture)
 	struct ky_capture_header *header = capture->header;
 	struct ky_process self;
 	struct utsname names;
+	struct stat space;
 	ssize_t size;
 
 	header->pid = (uint64_t)getpid();
 	header->parent_pid = (uint64_t)getppid();
 	ky_process_read(0, &self);
 	header->start_time = self.start_time;
+	if (stat("/proc/self/ns/pid", &space) == 0)
+		header->pid_namespace = space.st_ino;
 	if (uname(&names) == 0)
 		snprintf(header->host, sizeof(header->host), "%.63s", names.nodename);
 	size = ky_read_small("/proc/sys/kernel/random/boot_id", header->boot_id,

@@ -26,11 +26,6 @@ static uint32_t last_epoch;
 /* Until the page says who decides: a handler must not wait for its own thread. */
 static __thread int is_waiting __attribute__((tls_model("initial-exec")));
 
-static void set_word(uint32_t word)
-{
-	__atomic_store_n(&ky_gate()->word, word, __ATOMIC_RELEASE);
-}
-
 uint32_t ky_gate_decide(void)
 {
 	struct ky_gate_page *page = ky_gate();
@@ -58,7 +53,7 @@ uint32_t ky_gate_decide(void)
 		has_decided = 1;
 		ky_agent_decide();
 		if (ky_gate_word() == KYMO_GATE_UNDECIDED)
-			set_word(KYMO_GATE_OFF);
+			ky_gate_set_word(KYMO_GATE_OFF);
 		__atomic_store_n(&page->decide_owner, 0, __ATOMIC_RELAXED);
 	}
 	word = ky_gate_word();
@@ -86,7 +81,7 @@ int32_t ky_gate_prepare(struct ky_capture *capture)
 	__atomic_store_n(&page->ticks, capture->header->ticks, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->paused_epoch, last_epoch, __ATOMIC_RELEASE);
 	ky_unlock(&page->pool_lock);
-	set_word(KYMO_GATE_OFF);
+	ky_gate_set_word(KYMO_GATE_OFF);
 	return KYMO_OK;
 }
 
@@ -103,7 +98,7 @@ void ky_gate_pause(void)
 {
 	struct ky_gate_page *page = ky_gate();
 
-	set_word(KYMO_GATE_OFF);
+	ky_gate_set_word(KYMO_GATE_OFF);
 	ky_lock(&page->pool_lock);
 	__atomic_store_n(&page->paused_epoch, page->epoch, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->epoch, 0, __ATOMIC_RELEASE);
@@ -125,12 +120,12 @@ static void take_records(void)
 void ky_gate_resume(void)
 {
 	take_records();
-	set_word(KYMO_GATE_ON);
+	ky_gate_set_word(KYMO_GATE_ON);
 }
 
 void ky_gate_shut(void)
 {
-	set_word(KYMO_GATE_OFF);
+	ky_gate_set_word(KYMO_GATE_OFF);
 	take_records();
 }
 
@@ -146,7 +141,7 @@ void ky_gate_close(void)
 {
 	struct ky_gate_page *page = ky_gate();
 
-	set_word(KYMO_GATE_OFF);
+	ky_gate_set_word(KYMO_GATE_OFF);
 	ky_lock(&page->pool_lock);
 	__atomic_store_n(&page->epoch, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->paused_epoch, 0, __ATOMIC_RELEASE);

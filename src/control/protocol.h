@@ -22,8 +22,13 @@
 #define KY_AGENT_VARIABLE   "KYMO_AGENT"   /* path of the library with the agent */
 
 #define KY_PROTOCOL_MAGIC 0x5441594bu /* "KYAT" read as little endian */
+/* Tests build the library with others. */
+#ifndef KY_PROTOCOL_MAJOR
 #define KY_PROTOCOL_MAJOR 1
+#endif
+#ifndef KY_PROTOCOL_MINOR
 #define KY_PROTOCOL_MINOR 0
+#endif
 
 /* How long an agent waits for an answer, and a recorder for a message that is due. */
 #define KY_PROTOCOL_WAIT_NS 2000000000u

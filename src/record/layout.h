@@ -121,6 +121,7 @@ struct ky_capture_header {
 	char library_version[24];
 	char exe[1024];
 	char command_line[2048]; /* arguments, each ended by NUL; may be cut */
+	uint64_t pid_namespace;  /* inode; 0: not known */
 };
 
 /* The line in front of a chunk's lines. */

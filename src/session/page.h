@@ -76,7 +76,7 @@ KYMO_STATIC_ASSERT(KY_SESSION_PAGE_OFFSET + sizeof(struct ky_session_page) <=
 static inline struct ky_session_page *ky_session_page(void)
 {
 	return (struct ky_session_page
-			*)(void *)(uintptr_t)&kymo_gate[KY_SESSION_PAGE_OFFSET / 4];
+			*)(void *)&ky_gate_memory[KY_SESSION_PAGE_OFFSET / 4];
 }
 
 #endif

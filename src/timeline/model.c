@@ -76,7 +76,7 @@ static int32_t add_process(struct ky_model *model, struct ky_model_capture *capt
 	const struct ky_capture_header *header = &capture->capture->header;
 	uint64_t key[] = {'P', ky_model_text(model, text_of(header->boot_id)),
 			  ky_model_text(model, text_of(header->host)), header->pid,
-			  header->start_time,
+			  header->pid_namespace, header->start_time,
 			  /* Without a start, captures of one pid are not one process. */
 			  header->start_time ? 0 : (uint64_t)(capture - model->captures)};
 	void **slot = ky_index_slot(&model->things, key, sizeof(key));

@@ -85,9 +85,9 @@ class Place:
         self.started.append(process)
         return process
 
-    def run_shell(self, script, *options):
+    def run_shell(self, script, *options, output="t.kymo"):
         """Records a shell with a script in which $0 is the program with marks."""
-        return self.run([KYMO, "record", *options, "-o", self.file("t.kymo"), "--", "sh", "-c",
+        return self.run([KYMO, "record", *options, "-o", self.file(output), "--", "sh", "-c",
                          script, MARKS])
 
     def finish(self, process):
@@ -891,12 +891,12 @@ def run_case(number, case):
         sys.stdout.flush()
 
 
-def main():
-    cases = [c for c in CASES if len(sys.argv) < 2 or sys.argv[1] in c.__name__]
+def main(cases):
+    cases = [c for c in cases if len(sys.argv) < 2 or sys.argv[1] in c.__name__]
     print(f"1..{len(cases)}")
     results = [run_case(number, case) for number, case in enumerate(cases, 1)]
     sys.exit(not all(results))
 
 
 if __name__ == "__main__":
-    main()
+    main(CASES)

@@ -9,6 +9,9 @@
  *     fork ...        the rest in a child, for which this process waits
  *     daemon ...      the rest in a grandchild that is nobody's any more
  *     exec ...        the rest in a new image of the same process
+ *     load PATH       a library               apart PATH   in a namespace of its own
+ *     there N         N spans by the copy of libkymo that was loaded last
+ *     work N          N pieces of work of the plug-in that was loaded last
  *     close           closes every descriptor but the standard ones
  *     environment     prints its environment
  *     descriptors     prints how many descriptors and threads it has
@@ -16,6 +19,7 @@
  *     sleep MS        print TEXT              exit N       kill N  (itself)
  */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,6 +34,8 @@
 #include <kymo/mark.h>
 
 extern char **environ;
+
+static void *library; /* loaded last */
 
 static void sleep_ms(long ms)
 {
@@ -56,6 +62,55 @@ static void record_instants(long count)
 
 	for (long i = 0; i < count; i++)
 		kymo_mark_instant(kymo_mark_name(&name, "moment"));
+}
+
+static void check_library(int is_there, const char *what)
+{
+	if (is_there)
+		return;
+	fprintf(stderr, "%s: %s\n", what, dlerror());
+	exit(99);
+}
+
+static void load(const char *path, Lmid_t space)
+{
+	library = dlmopen(space, path, RTLD_NOW | RTLD_LOCAL);
+	check_library(library != NULL, path);
+}
+
+static void find(const char *name, void *function)
+{
+	void *symbol = dlsym(library, name);
+
+	check_library(symbol != NULL, name);
+	memcpy(function, &symbol, sizeof(symbol));
+}
+
+static void record_spans_there(long count)
+{
+	uint32_t (*intern)(const char *text, size_t size);
+	void (*record)(uint64_t begin, uint32_t name);
+	uint64_t (*ticks)(void);
+	uint32_t name;
+
+	find("kymo_mark_intern", &intern);
+	find("kymo_mark_record", &record);
+	find("kymo_mark_ticks", &ticks);
+	name = intern("there", 5);
+	while (count-- > 0) {
+		uint64_t begin = ticks();
+
+		if (begin != 0)
+			record(begin, name);
+	}
+}
+
+static void work(long count)
+{
+	int (*work_there)(unsigned int count);
+
+	find("test_work", &work_there);
+	work_there((unsigned int)count);
 }
 
 static void *thread_body(void *unused)
@@ -189,6 +244,14 @@ static int do_with_argument(const char *command, const char *argument)
 		run_threads(number);
 	else if (strcmp(command, "storm") == 0)
 		storm(number);
+	else if (strcmp(command, "load") == 0)
+		load(argument, LM_ID_BASE);
+	else if (strcmp(command, "apart") == 0)
+		load(argument, LM_ID_NEWLM);
+	else if (strcmp(command, "there") == 0)
+		record_spans_there(number);
+	else if (strcmp(command, "work") == 0)
+		work(number);
 	else if (strcmp(command, "sleep") == 0)
 		sleep_ms(number);
 	else if (strcmp(command, "ready") == 0)
