@@ -94,9 +94,14 @@ void ky_say_losses(FILE *out, const struct kymo_summary *summary, const char *re
 		fprintf(out, ", lost %s", ky_say_count(text, summary->lost));
 	else if (!summary->incomplete)
 		fputs(", nothing lost", out);
-	/* Names may be lost where no event is. */
-	if (reasons[0])
-		fprintf(out, " (%s)", reasons);
+	/* Names may be lost where no event is; what was cut off, only the export sees. */
+	if (reasons[0] || summary->cut > 0)
+		fprintf(out, " (%s", reasons);
+	if (summary->cut > 0)
+		fprintf(out, "%scut off %s", reasons[0] ? ", " : "",
+			ky_say_count(text, summary->cut));
+	if (reasons[0] || summary->cut > 0)
+		fputs(")", out);
 	if (summary->incomplete)
 		fputs("; " KY_SAY_INCOMPLETE, out);
 }

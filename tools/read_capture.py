@@ -45,7 +45,7 @@ ENTRY = struct.Struct("<IHHII")
 ATTRIBUTE = struct.Struct("<HxxI")
 RECORD = struct.Struct("<BBHIHHIQQQIHHQQ")
 COUNTER_LINE = struct.Struct("<BBHIHHIQQ4Q")
-LINK_LINE = struct.Struct("<BBHIHHHxxQQQIHHQQ")
+LINK_LINE = struct.Struct("<BBHIHHHHQQQIHHQQ")
 LEASE_LINE = struct.Struct("<BBHIIIQQ32x")
 MORE_LINE = struct.Struct("<BBxx6H6Q")
 VALUES_LINE = struct.Struct("<BB6x7Q")
@@ -56,7 +56,7 @@ SESSION_BLOCK = struct.Struct("<qqQIII4x")
 END_BLOCK = struct.Struct("<I4xqq")
 ANCHOR = struct.Struct("<IIQQQQQ16x")
 WRITER = struct.Struct("<QQQQQQIIII")
-SOURCE_COUNTS = struct.Struct("<Q8x6Q")
+SOURCE_COUNTS = struct.Struct("<8Q")
 
 HEADER_NAMES = (
     "magic format_major format_minor header_size flags total_size anchors_offset writers_offset "
@@ -603,12 +603,13 @@ class Records:
                 f'"counters":[{",".join(counters)}],"values":{values}}}\n')
 
     def link(self, data, at, place):
-        (kind, lines, flags, track, link_kind, from_domain, to_domain, time, from_, to, attributes,
-         key0, key1, value0, value1) = LINK_LINE.unpack_from(data, 64 * at)
+        (kind, lines, flags, track, link_kind, from_domain, to_domain, source, time, from_, to,
+         attributes, key0, key1, value0, value1) = LINK_LINE.unpack_from(data, 64 * at)
         words = self.dictionary
         domains = words.names[DOMAIN]
         values, name = self.values(data, at, lines, (key0, key1), (value0, value1))
         return (f'{self.beginning(kind, place, lines, flags, track)}'
+                f'"source":{words.names[SOURCE][source]},'
                 f'"link_kind":{words.names[LINK_KIND][link_kind]},"name":{name or "null"},'
                 f'"time":{time},"from":[{domains[from_domain]},{from_}],'
                 f'"to":[{domains[to_domain]},{to}],"values":{values},'
@@ -695,9 +696,10 @@ def writer_lines(capture, words):
 
 
 def source_lines(capture, words):
-    for number, (overwritten, *lost) in enumerate(capture.sources):
+    for number, (overwritten, invalid, filtered, *lost) in enumerate(capture.sources):
         yield (f'{{"line":"source","source":{words.names[SOURCE][number]},'
-               f'"overwritten":{overwritten},"lost":[{",".join(map(str, lost))}]}}\n')
+               f'"overwritten":{overwritten},"invalid":{invalid},"filtered":{filtered},'
+               f'"lost":[{",".join(map(str, lost))}]}}\n')
 
 
 def ledger(capture, found):

@@ -104,7 +104,7 @@ struct kymo_record_link {
 	uint32_t track;
 	uint16_t link_kind;
 	uint16_t from_domain, to_domain;
-	uint16_t reserved0;
+	uint16_t source; /* its number, filled in by the host */
 	uint64_t time;
 	uint64_t from, to; /* correlations */
 	uint32_t attributes;

@@ -86,6 +86,7 @@ struct kymo_summary {
 	uint32_t reserved0;
 	uint64_t untimed; /* recorded, but with times that cannot be drawn */
 	uint64_t launches_without_result;
+	uint64_t cut; /* of those lost: with a part of the file, or of a stuck thread */
 };
 
 /* options NULL: defaults. The session is the caller's, to be destroyed. */

@@ -10,6 +10,7 @@
 #define KYMO_CAPTURE_GATE_H
 
 #include "base/gate_page.h"
+#include "record/layout.h"
 
 /*
  * What the gate says, after deciding it if need be: attaches to the recorder that
@@ -45,6 +46,20 @@ void ky_gate_close(void);
 static inline int ky_gate_is_paused(void)
 {
 	return __atomic_load_n(&ky_gate()->paused_epoch, __ATOMIC_RELAXED) != 0;
+}
+
+/*
+ * Where the counts of a source, by its number, lie: that a recorder finds them, whatever
+ * becomes of this process. NULL: nowhere. Any thread adds to them.
+ */
+static inline struct ky_source_counts *ky_gate_counts(uint32_t source)
+{
+	struct ky_source_counts *counts =
+		__atomic_load_n(&ky_gate()->counts, __ATOMIC_ACQUIRE);
+
+	if (!counts)
+		return NULL;
+	return &counts[source < KY_SOURCE_MAX ? source : 0];
 }
 
 /*

@@ -60,7 +60,7 @@ static void *emit_in_a_pause(void *context)
 {
 	(void)context;
 	emit();
-	ky_writer_filtered();
+	ky_writer_filtered(0);
 	emit();
 	return NULL;
 }

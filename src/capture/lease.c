@@ -385,7 +385,7 @@ struct kymo_record *ky_writer_without(uint32_t lines, int *is_off)
 
 /* ---- Counts ---- */
 
-void ky_writer_filtered(void)
+static void count_filtered(void)
 {
 	struct ky_writer *writer = ky_writer_self;
 	struct ky_capture *capture = ky_gate_capture();
@@ -406,6 +406,15 @@ void ky_writer_filtered(void)
 		count(&capture->header->filtered_unowned);
 	if (!was_busy)
 		ky_writer_leave(writer);
+}
+
+void ky_writer_filtered(uint32_t source)
+{
+	struct ky_source_counts *counts = ky_gate_counts(source);
+
+	count_filtered();
+	if (counts)
+		count(&counts->lost[KY_LOST_FILTERED]);
 }
 
 void ky_writer_too_big(void)

@@ -108,10 +108,10 @@ static inline void ky_writer_commit(uint32_t lines, uint32_t records)
 }
 
 /*
- * Counts an activity of the calling thread that a filter left out, that cannot fit, or
- * that came while the thread was in the library itself.
+ * Counts an activity of the calling thread that a filter left out (also for its source),
+ * that cannot fit, or that came while the thread was in the library itself.
  */
-void ky_writer_filtered(void);
+void ky_writer_filtered(uint32_t source);
 void ky_writer_too_big(void);
 void ky_writer_nested(void);
 

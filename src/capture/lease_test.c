@@ -206,11 +206,12 @@ static void what_a_filter_or_a_limit_leaves_out_is_counted(void **state)
 {
 	(void)state;
 	open_capture();
-	ky_writer_filtered(); /* before the thread has a writer in this session */
+	ky_writer_filtered(3); /* before the thread has a writer in this session */
 	ky_writer_too_big();
-	ky_writer_filtered();
+	ky_writer_filtered(3);
 	ky_capture_cut(&capture);
 	assert_int_equal(capture.header->filtered_unowned + sum_slots().filtered, 2);
+	assert_int_equal(capture.sources[3].lost[KY_LOST_FILTERED], 2);
 	assert_int_equal(sum_slots().too_big, 1);
 	assert_int_equal(sum_slots().accepted, 1);
 	close_capture();

@@ -97,7 +97,16 @@ static uint32_t find_oldest(struct ky_capture *capture)
 	return found;
 }
 
-/* Records in a chunk by the source that their type says; 0: links, and unknown ones. */
+/* The source that a record is of; 0: not known. */
+static uint32_t source_of(const struct kymo_record *record)
+{
+	const struct kymo_record_link *link = (const void *)record;
+
+	return record->kind == KYMO_KIND_LINK ? link->source
+					      : ky_dictionary_source_of(record->type);
+}
+
+/* Records in a chunk by source. */
 static void count_records(const struct ky_capture *capture, uint32_t index,
 			  uint32_t counts[KY_SOURCE_MAX])
 {
@@ -106,13 +115,12 @@ static void count_records(const struct ky_capture *capture, uint32_t index,
 	uint32_t head = header->head < KY_CHUNK_LINES ? header->head : KY_CHUNK_LINES;
 
 	for (uint32_t at = 0; at < head; at += lines[at].lines ? lines[at].lines : 1) {
-		uint32_t source = 0;
+		uint32_t source;
 
 		if (lines[at].kind == 0 || lines[at].kind >= KYMO_KIND_MORE ||
 		    lines[at].kind == KYMO_KIND_LEASE)
 			continue;
-		if (lines[at].kind != KYMO_KIND_LINK)
-			source = ky_dictionary_source_of(lines[at].type);
+		source = source_of(&lines[at]);
 		counts[source < KY_SOURCE_MAX ? source : 0]++;
 	}
 }

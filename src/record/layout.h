@@ -28,6 +28,7 @@
 #define KY_WRITER_MAX     4096u /* threads that hold a lease at one moment */
 #define KY_SOURCE_MAX     64u   /* sources with counts of their own; 0: all others */
 #define KY_LOST_REASONS   6u    /* KYMO_LOST_*, and 0 */
+#define KY_LOST_FILTERED  0u    /* in place of a reason: not wanted, so no loss */
 #define KY_BUDGET_DEFAULT (64u << 20)
 #define KY_BUDGET_MIN     (10u << 20)
 #define KY_BUDGET_MAX     ((uint64_t)1 << 40)
@@ -153,7 +154,7 @@ struct ky_source_counts {
 	uint64_t overwritten; /* records in chunks that were taken for newer ones */
 	uint64_t invalid; /* handed in, but no records, or of types that it does not have
 			   */
-	uint64_t lost[KY_LOST_REASONS]; /* as the source reported it */
+	uint64_t lost[KY_LOST_REASONS]; /* as the source reported it; KY_LOST_FILTERED */
 };
 
 /* A bound of a clock, or for clock 0 of host ticks, against CLOCK_MONOTONIC. */

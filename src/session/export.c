@@ -176,6 +176,7 @@ static void fill_summary(struct kymo_summary *out, const struct job *job, uint64
 		.incomplete = ledger->cut_captures > 0 || ledger->bad_bytes > 0,
 		.untimed = ledger->untimed,
 		.launches_without_result = ledger->launches_without_result,
+		.cut = ledger->cut,
 	};
 
 	ky_result_write(out, &whole, sizeof(whole));

@@ -51,21 +51,10 @@ static int is_open(const struct kymo_source_host *host)
 	return is_wanted(host, 0);
 }
 
-/* Where the recorder finds it, whatever becomes of this process; NULL: nowhere. */
-static struct ky_source_counts *counts_of(const struct kymo_source_host *host)
-{
-	struct ky_source_counts *counts =
-		__atomic_load_n(&ky_gate()->counts, __ATOMIC_ACQUIRE);
-
-	if (!counts)
-		return NULL;
-	return &counts[host->number < KY_SOURCE_MAX ? host->number : 0];
-}
-
 static void count_lost(const struct kymo_source_host *host, uint32_t reason,
 		       uint64_t count)
 {
-	struct ky_source_counts *counts = counts_of(host);
+	struct ky_source_counts *counts = ky_gate_counts(host->number);
 
 	if (counts)
 		__atomic_fetch_add(&counts->lost[reason], count, __ATOMIC_RELAXED);
@@ -73,19 +62,28 @@ static void count_lost(const struct kymo_source_host *host, uint32_t reason,
 
 static int32_t count_invalid(const struct kymo_source_host *host, uint64_t count)
 {
-	struct ky_source_counts *counts = counts_of(host);
+	struct ky_source_counts *counts = ky_gate_counts(host->number);
 
 	if (counts)
 		__atomic_fetch_add(&counts->invalid, count, __ATOMIC_RELAXED);
 	return KYMO_ERROR_INVALID;
 }
 
+/* Whether it is to be part of what is recorded now, but has not started, or could not. */
+static int is_left_out(const struct kymo_source_host *host)
+{
+	const struct ky_session_page *page = ky_session_page();
+
+	return __atomic_load_n(&page->sources_active, __ATOMIC_ACQUIRE) &&
+	       host->epoch == page->sources_epoch && !is_open(host);
+}
+
 /* A record of a source that is not open, or while nothing is recorded. */
 static int32_t refuse(struct kymo_source_host *host)
 {
-	/* Handed in against the wish of whoever paused. */
-	if (ky_gate_is_paused())
-		ky_writer_filtered();
+	/* Handed in against the wish of whoever paused, or by one that was left out. */
+	if (ky_gate_is_paused() || is_left_out(host))
+		ky_writer_filtered(host->number);
 	/* What comes before the first session belongs to none. */
 	else if (host->epoch != 0)
 		count_lost(host, KYMO_LOST_LATE, 1);
@@ -111,7 +109,7 @@ static int32_t leave_out(const struct kymo_source_host *host, uint32_t type)
 {
 	if (ky_dictionary_source_of((uint16_t)type) != host->number)
 		return count_invalid(host, 1);
-	ky_writer_filtered();
+	ky_writer_filtered(host->number);
 	return KYMO_OK;
 }
 
@@ -159,6 +157,9 @@ __attribute__((noinline)) static int32_t emit_many(struct kymo_source_host *host
 			continue;
 		}
 		memcpy(to, lines, (size_t)size * KYMO_LINE_SIZE);
+		if (lines->kind == KYMO_KIND_LINK)
+			((struct kymo_record_link *)(void *)to)->source =
+				(uint16_t)host->number;
 		ky_writer_commit(size, 1);
 	}
 	return status;

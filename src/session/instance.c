@@ -173,6 +173,9 @@ static void stop(struct ky_instance *instance, uint64_t deadline_ns)
 		snprintf(reason, sizeof(reason), "it ended with: %s",
 			 kymo_status_text(status));
 		ky_host_set_state(host, KYMO_STATE_PARTLY, reason, NULL);
+	} else if (ky_monotonic_ns() > deadline_ns && !has_told(instance)) {
+		ky_host_set_state(host, KYMO_STATE_PARTLY,
+				  "it needed more time to end than it was given", NULL);
 	}
 }
 

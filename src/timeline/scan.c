@@ -82,14 +82,23 @@ static const struct ky_capture_type *type_of(const struct ky_record *record)
 	return &capture->types[type < capture->type_count ? type : 0];
 }
 
+static struct ky_model_source *source_of(const struct ky_record *record)
+{
+	const struct kymo_record_link *link = (const void *)record->first;
+	const struct ky_model_capture *capture = record->capture;
+
+	if (link->kind != KYMO_KIND_LINK)
+		return type_of(record)->source;
+	return link->source < capture->source_count ? capture->sources[link->source]
+						    : NULL;
+}
+
 static void count_written(struct ky_scan *scan, const struct ky_record *record)
 {
-	struct ky_model_source *source = NULL;
+	struct ky_model_source *source = source_of(record);
 
 	scan->ledger->written++;
 	scan->capture_written[record->capture - scan->model->captures]++;
-	if (record->first->kind != KYMO_KIND_LINK)
-		source = type_of(record)->source;
 	if (source)
 		source->trace.written++;
 }

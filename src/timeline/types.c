@@ -401,6 +401,8 @@ static void add_counts(struct kymo_trace_source *source,
 		source->lost = add_up(source->lost, counts->lost[reason]);
 	source->late = add_up(source->late, counts->lost[KYMO_LOST_LATE]);
 	source->overwritten = add_up(source->overwritten, counts->overwritten);
+	source->filtered = add_up(source->filtered, counts->lost[KY_LOST_FILTERED]);
+	source->invalid = add_up(source->invalid, counts->invalid);
 }
 
 void ky_model_add_states(struct ky_model_capture *capture, uint64_t number)

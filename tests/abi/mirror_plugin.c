@@ -41,7 +41,7 @@ const struct mirror_member mirror_plugin[] = {
 	MEMBER(struct kymo_record_link, link_kind, 8, 2),
 	MEMBER(struct kymo_record_link, from_domain, 10, 2),
 	MEMBER(struct kymo_record_link, to_domain, 12, 2),
-	MEMBER(struct kymo_record_link, reserved0, 14, 2),
+	MEMBER(struct kymo_record_link, source, 14, 2),
 	MEMBER(struct kymo_record_link, time, 16, 8),
 	MEMBER(struct kymo_record_link, from, 24, 8),
 	MEMBER(struct kymo_record_link, to, 32, 8),

@@ -93,6 +93,9 @@ class Trace:
         self.kymo = data["kymo"]
         self.ledger = Ledger(self.kymo["ledger"])
         self.ledger.check()
+        for name in ("written", "filtered", "overwritten", "late"):
+            by_source = sum(source[name] for source in self.kymo["sources"])
+            assert by_source == self.ledger[name], (name, by_source, dict(self.ledger))
         self.count = sum(map(len, self.numbers.values()))
 
     def check_doubles(self):

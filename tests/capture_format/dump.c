@@ -190,8 +190,10 @@ static void dump_sources(const struct dump *dump)
 		put("{\"line\":\"source\",\"source\":");
 		put_number(dump, KY_ENTRY_SOURCE, i);
 		put_member("overwritten", counts->overwritten);
+		put_member("invalid", counts->invalid);
+		put_member("filtered", counts->lost[KY_LOST_FILTERED]);
 		put(",\"lost\":[");
-		for (size_t n = 0; n < sizeof(counts->lost) / sizeof(counts->lost[0]);
+		for (size_t n = 1; n < sizeof(counts->lost) / sizeof(counts->lost[0]);
 		     n++) {
 			put_comma(&any);
 			put_u64(counts->lost[n]);

@@ -49,7 +49,7 @@ static void *write_records(void *context)
 		make_record(&writer->make, lines);
 		emit(lines);
 		if (i % 1000 == 0)
-			ky_writer_filtered();
+			ky_writer_filtered(writer->make.things->source);
 		if (i % 5000 == 0)
 			ky_writer_too_big();
 	}

@@ -372,6 +372,7 @@ static void make_link(struct make *make, union kymo_line *lines)
 		.link_kind = (uint16_t)make->things->link_kind,
 		.from_domain = (uint16_t)make->things->domains[0],
 		.to_domain = (uint16_t)make->things->domains[1],
+		.source = (uint16_t)make->things->source,
 		.time = make->ticks,
 		.from = next(make),
 		.to = next(make),

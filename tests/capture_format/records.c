@@ -256,6 +256,7 @@ static void put_link(const struct dump *dump, const struct kymo_record *record)
 
 	put_flags(link->flags);
 	put_track(dump, record, 0);
+	put_reference(dump, "source", KY_ENTRY_SOURCE, link->source);
 	put_reference(dump, "link_kind", KY_ENTRY_LINK_KIND, link->link_kind);
 	put_optional_name(record);
 	put_ticks("time", link->time);

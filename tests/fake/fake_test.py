@@ -61,6 +61,10 @@ class Run:
                   "invalid")
         assert ledger["offered"] == ledger["filtered"] + ledger["accepted"], ledger
         assert ledger["accepted"] == ledger["written"] + sum(ledger.get(l, 0) for l in losses), ledger
+        # What is counted by source is as much as what the writers' counts make of it.
+        for name in ("written", "filtered", "overwritten", "late", "invalid"):
+            by_source = sum(s[name] for s in self.trace.data["kymo"]["sources"])
+            assert by_source == ledger.get(name, 0), (name, by_source, ledger)
 
     def source(self):
         return next(s for s in self.trace.data["kymo"]["sources"] if s["name"] == "fake")
@@ -86,9 +90,8 @@ class Run:
             assert ledger.get(key, 0) == value, (key, value, ledger)
         refused = ledger["late"] + ledger.get("invalid", 0)
         assert ledger["offered"] == report["ok"] + marks + refused, (report, ledger)
-        # Links have no type, so no source: they are in the sum only.
-        taken = report["ok"] - report["links"] - ledger["filtered"]
-        assert self.source()["written"] == taken, (report, self.source())
+        assert self.source()["written"] == report["ok"] - ledger["filtered"], (
+            report, self.source())
 
 
 def without_a_fault_all_is_as_the_source_says(folder):
@@ -314,6 +317,16 @@ def failing_to_begin_leaves_the_source_out_with_its_reason(folder):
             assert f'the fault "{fault}" was asked for' in source["reason"], source
 
 
+def what_a_source_hands_in_that_could_not_start_is_not_wanted(folder):
+    """It has a callback running all the same, as a vendor's may."""
+    run = Run(folder, "start", WORK)
+    run.check_marks()
+    ledger = run.ledger
+    assert ledger["filtered"] == run.report["state"] > 0, (run.report, ledger)
+    assert ledger["late"] == 0 and ledger["written"] == MARKS, ledger
+    assert "not recorded: fake: failed" in run.err and "nothing lost" in run.err, run.err
+
+
 def what_the_source_told_itself_holds(folder):
     run = Run(folder, "prepare+told", ["mark", "1000"])
     assert run.source()["state"] == "busy", run.source()
@@ -350,12 +363,14 @@ def a_stop_that_takes_its_time_has_it(folder):
     run, took_ms = in_own_session(folder, "slow")
     run.check_ledger()
     assert took_ms < STOP_LIMIT_MS + 500, took_ms
+    assert run.source()["state"] == "recording", run.source()
 
 
 def a_stop_that_comes_back_too_late_loses_nothing(folder):
     run, took_ms = in_own_session(folder, "hang")
     assert took_ms < STOP_LIMIT_MS + 1500, took_ms
     run.check_ledger()
+    assert run.source()["state"] == "partly" and "more time" in run.source()["reason"], run.source()
 
 
 def a_stop_that_says_again_is_waited_for(folder):

@@ -182,6 +182,10 @@ static void write_sources(struct ky_object *kymo, const struct kymo_trace_end *e
 		ky_object_add_u64(&item, KYMO_STR("lost"), source->lost);
 		ky_object_add_u64(&item, KYMO_STR("late"), source->late);
 		ky_object_add_u64(&item, KYMO_STR("overwritten"), source->overwritten);
+		if (KYMO_HAS_FIELD(source, invalid)) {
+			ky_object_add_u64(&item, KYMO_STR("filtered"), source->filtered);
+			ky_object_add_u64(&item, KYMO_STR("invalid"), source->invalid);
+		}
 		KY_JSON_LITERAL(&chrome->json, "}");
 	}
 	end_list(chrome, end->source_count > 0);
