@@ -31,12 +31,14 @@
 #include "control/process.h"
 #include "control/stream.h"
 
-#define WARM_AHEAD    ((4u << 20) / KY_CHUNK_SIZE)
-#define TICK_MIN_MS   1
-#define TICK_MAX_MS   50
-#define STREAM_MAX_MS 10          /* in which a thread could not fill a capture */
-#define PERIOD_NS     1000000000u /* of anchors, and of snapshots where it streams */
-#define FRONT_FD      3           /* behind the standard ones */
+#define WARM_AHEAD     ((4u << 20) / KY_CHUNK_SIZE)
+#define WARM_AHEAD_MIN 2u
+#define WARM_IN_ALL    (16 * WARM_AHEAD)
+#define TICK_MIN_MS    1
+#define TICK_MAX_MS    50
+#define STREAM_MAX_MS  10          /* in which a thread could not fill a capture */
+#define PERIOD_NS      1000000000u /* of anchors, and of snapshots where it streams */
+#define FRONT_FD       3           /* behind the standard ones */
 
 /* One capture that the keeper holds. */
 struct kept {
@@ -56,6 +58,7 @@ struct keeper {
 	struct ky_spool *spool;
 	struct ky_stream stream; /* of use where that is the policy */
 	struct kept *first;
+	uint32_t kept_count;
 	int tick_ms;
 	uint64_t period_ns; /* when the last one began */
 	struct ky_delivery delivery;
@@ -80,6 +83,20 @@ static void note_failure(struct keeper *keeper, const struct kymo_error *error)
 
 /* ---- Captures ---- */
 
+/*
+ * Chunks to keep warm in each capture: where there are many, most of them are idle, and
+ * what is warm there is memory that nobody uses.
+ */
+static uint32_t warm_ahead(const struct keeper *keeper)
+{
+	const uint32_t share =
+		WARM_IN_ALL / (keeper->kept_count ? keeper->kept_count : 1);
+
+	if (share < WARM_AHEAD_MIN)
+		return WARM_AHEAD_MIN;
+	return share < WARM_AHEAD ? share : WARM_AHEAD;
+}
+
 static struct kept *find_kept(struct keeper *keeper, uint64_t number)
 {
 	struct kept *kept = keeper->first;
@@ -97,6 +114,7 @@ static void give_up(struct keeper *keeper, struct kept *kept)
 		link = &(*link)->next;
 	*link = kept->next;
 	keeper->stream.held -= kept->capture.size;
+	keeper->kept_count--;
 	if (kept->pidfd >= 0) {
 		ky_loop_remove(&keeper->loop, kept->pidfd);
 		close(kept->pidfd);
@@ -200,10 +218,11 @@ static int32_t add_kept(struct keeper *keeper, uint64_t number, int fd,
 	}
 	kept->number = number;
 	keeper->stream.held += kept->capture.size;
+	keeper->kept_count++;
 	kept->pidfd = -1;
 	kept->next = keeper->first;
 	keeper->first = kept;
-	ky_capture_warm(&kept->capture, WARM_AHEAD);
+	ky_capture_warm(&kept->capture, warm_ahead(keeper));
 	return KYMO_OK;
 }
 
@@ -330,7 +349,7 @@ static void look_after_all(struct keeper *keeper)
 	int is_period = now - keeper->period_ns >= PERIOD_NS;
 
 	for (struct kept *kept = keeper->first; kept; kept = kept->next) {
-		warmed += ky_capture_warm(&kept->capture, WARM_AHEAD);
+		warmed += ky_capture_warm(&kept->capture, warm_ahead(keeper));
 		if (kept->pidfd < 0 || !is_opened(kept))
 			continue;
 		if (is_period)
