@@ -38,7 +38,7 @@ KIND_NAMES = ("", "span", "instant", "counter", "link", "lease", "gap", "open", 
 FLAG_NAMES = ("origin", "target", "unfinished", "untimed", "host_clock", "error", "end_by_rule",
               "name_code")
 
-FILE_HEADER = struct.Struct("<QHHIQ40x")
+FILE_HEADER = struct.Struct("<QHHIQ36xI")
 BLOCK_HEADER = struct.Struct("<IIQQQ24xII")
 CHUNK_HEADER = struct.Struct("<IIQII32xII")
 ENTRY = struct.Struct("<IHHII")
@@ -430,10 +430,15 @@ class Reader:
         header = self.read(0, 64)
         if len(header) < 64:
             raise Refused("not a capture of Kymo")
-        magic, major, minor, begin, number = FILE_HEADER.unpack(header)
-        if magic != FILE_MAGIC or not 64 <= begin <= self.size:
+        magic, major, minor, begin, number, crc = FILE_HEADER.unpack(header)
+        if magic != FILE_MAGIC:
             raise Refused("not a capture of Kymo")
+        if crc != crc32c(header[:60]):
+            major, minor, begin, number = MAJOR, 0, 64, 0
+            self.leave_out(0, 64, "damaged file header")
         check_major("capture format", major, minor)
+        if not 64 <= begin <= self.size:
+            raise Refused("not a capture of Kymo")
         self.format, self.number = (major, minor), number
         self.walk(begin, captures)
         self.captures = []

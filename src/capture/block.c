@@ -3,6 +3,11 @@
 
 #include "base/crc32c.h"
 
+uint32_t ky_file_header_crc(const struct ky_file_header *header)
+{
+	return ky_crc32c(0, header, offsetof(struct ky_file_header, header_crc32c));
+}
+
 uint32_t ky_block_crc(const struct ky_block_header *block)
 {
 	return ky_crc32c(0, block, offsetof(struct ky_block_header, header_crc32c));

@@ -13,6 +13,9 @@ static inline uint64_t ky_block_padded(uint64_t size)
 	return (size + KY_BLOCK_ALIGN - 1) & ~(uint64_t)(KY_BLOCK_ALIGN - 1);
 }
 
+/* What the CRC of the file's header has to be. */
+uint32_t ky_file_header_crc(const struct ky_file_header *header);
+
 /* What the header's own CRC has to be. */
 uint32_t ky_block_crc(const struct ky_block_header *block);
 

@@ -110,6 +110,8 @@ static inline struct build *build_new(void)
 
 	if (!build)
 		abort();
+	header.header_crc32c =
+		ky_crc32c(0, &header, offsetof(struct ky_file_header, header_crc32c));
 	build_append(&build->file, &header, sizeof(header));
 	build_capture(build, 1);
 	return build;

@@ -20,17 +20,20 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "capture/block.h"
 #include "capture/reader_parts.h"
 
 #define WINDOW_SIZE (1u << 20) /* of the file, in memory at one time */
+#define INDEX_SIZE  (1u << 16) /* a file may have as many captures as it has blocks */
 
 struct ky_reader {
 	int fd;
 	uint64_t size, bad_bytes;
 	struct ky_session_block *session;
-	struct ky_parts **captures; /* ascending number */
+	struct ky_parts **captures; /* ascending number, once all are read */
 	size_t capture_count, capture_capacity;
+	struct ky_parts **index; /* INDEX_SIZE lists of them, while it is opened */
 	uint8_t *window;
 	uint64_t window_offset;
 	size_t window_size;
@@ -96,21 +99,15 @@ static void destroy_parts(struct ky_parts *parts)
 static int32_t find_capture(struct ky_reader *reader, uint64_t number,
 			    struct ky_parts **out, struct kymo_error *error)
 {
-	size_t low = 0, high = reader->capture_count;
-	struct ky_parts *capture;
+	struct ky_parts **list =
+		&reader->index[ky_hash(&number, sizeof(number), 0) % INDEX_SIZE];
+	struct ky_parts *capture = *list;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reader->captures[middle]->number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < reader->capture_count && reader->captures[low]->number == number) {
-		*out = reader->captures[low];
+	while (capture && capture->number != number)
+		capture = capture->next;
+	*out = capture;
+	if (capture)
 		return KYMO_OK;
-	}
 	if (reader->capture_count == reader->capture_capacity) {
 		size_t capacity = reader->capture_capacity * 2 + 8;
 		struct ky_parts **grown =
@@ -125,11 +122,9 @@ static int32_t find_capture(struct ky_reader *reader, uint64_t number,
 	if (!capture)
 		return no_memory(error);
 	capture->number = number;
-	memmove(&reader->captures[low + 1], &reader->captures[low],
-		(reader->capture_count - low) * sizeof(struct ky_parts *));
-	reader->captures[low] = capture;
-	reader->capture_count++;
-	*out = capture;
+	capture->next = *list;
+	reader->captures[reader->capture_count++] = capture;
+	*out = *list = capture;
 	return KYMO_OK;
 }
 
@@ -175,16 +170,26 @@ static int32_t take_block(struct ky_reader *reader, const struct ky_block_header
 
 /* ---- The walk ---- */
 
-/* Of a chunk only the header is kept in memory. KYMO_AGAIN: the CRC is wrong. */
+/* How much of a block's payload is to be in memory. */
+static uint64_t kept_of(const struct ky_block_header *block)
+{
+	uint64_t most = UINT64_MAX;
+
+	if (block->kind == KY_BLOCK_CHUNK)
+		most = sizeof(struct ky_chunk_header);
+	else if (block->kind == 0 || block->kind > KY_BLOCK_SOURCES)
+		most = 0; /* of a later minor */
+	return block->size < most ? block->size : most;
+}
+
+/* KYMO_AGAIN: the CRC is wrong. */
 static int32_t read_payload(struct ky_reader *reader, const struct ky_block_header *block,
 			    uint64_t offset, struct ky_bytes *payload)
 {
-	uint64_t kept = block->size;
+	const uint64_t kept = kept_of(block);
 	uint32_t crc = 0;
 	int32_t status;
 
-	if (block->kind == KY_BLOCK_CHUNK && kept > sizeof(struct ky_chunk_header))
-		kept = sizeof(struct ky_chunk_header);
 	payload->size = 0;
 	status = take_range(reader, offset, kept, payload, &crc);
 	if (status == KYMO_OK)
@@ -232,6 +237,13 @@ static int32_t walk(struct ky_reader *reader, uint64_t offset, struct kymo_error
 	return status;
 }
 
+static int compare_captures(const void *left, const void *right)
+{
+	const struct ky_parts *const *a = left, *const *b = right;
+
+	return (*a)->number < (*b)->number ? -1 : (*a)->number > (*b)->number;
+}
+
 /* Without its header a capture's ticks mean nothing: then it is left out. */
 static int32_t finish_captures(struct ky_reader *reader, struct kymo_error *error)
 {
@@ -251,6 +263,9 @@ static int32_t finish_captures(struct ky_reader *reader, struct kymo_error *erro
 			status = ky_parts_finish(parts, error);
 	}
 	reader->capture_count = kept;
+	if (kept > 0)
+		qsort(reader->captures, kept, sizeof(struct ky_parts *),
+		      compare_captures);
 	return status;
 }
 
@@ -265,14 +280,21 @@ static int32_t check_file(struct ky_reader *reader, uint64_t *offset,
 		return ky_error_set_errno(error, number, "cannot read it");
 	if (got == 0)
 		return ky_error_set(error, KYMO_ERROR_INVALID, "the file is empty");
-	if (got < sizeof(header) || header.magic != KY_FILE_MAGIC ||
-	    header.header_size < sizeof(header) || header.header_size > reader->size)
+	if (got < sizeof(header) || header.magic != KY_FILE_MAGIC)
 		return ky_error_set(error, KYMO_ERROR_INVALID, "not a capture of Kymo");
+	/* Damaged: nothing that it says holds, but what follows may be whole. */
+	if (header.header_crc32c != ky_file_header_crc(&header)) {
+		reader->bad_bytes += sizeof(header);
+		*offset = sizeof(header);
+		return KYMO_OK;
+	}
 	if (header.format_major != KYMO_CAPTURE_FORMAT_MAJOR)
 		return ky_error_set(error, KYMO_ERROR_VERSION,
 				    "capture format %u.%u; this version reads %d.x",
 				    header.format_major, header.format_minor,
 				    KYMO_CAPTURE_FORMAT_MAJOR);
+	if (header.header_size < sizeof(header) || header.header_size > reader->size)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "not a capture of Kymo");
 	*offset = header.header_size;
 	return KYMO_OK;
 }
@@ -289,7 +311,8 @@ static int32_t open_file(struct ky_reader *reader, const char *path,
 		return ky_error_set(error, KYMO_ERROR_INVALID, "not a regular file");
 	reader->size = (uint64_t)info.st_size;
 	reader->window = malloc(WINDOW_SIZE);
-	return reader->window ? KYMO_OK : no_memory(error);
+	reader->index = calloc(INDEX_SIZE, sizeof(struct ky_parts *));
+	return reader->window && reader->index ? KYMO_OK : no_memory(error);
 }
 
 void ky_reader_close(struct ky_reader *reader)
@@ -301,6 +324,7 @@ void ky_reader_close(struct ky_reader *reader)
 	free(reader->captures);
 	free(reader->session);
 	free(reader->window);
+	free(reader->index);
 	if (reader->fd >= 0)
 		close(reader->fd);
 	free(reader);
@@ -324,7 +348,9 @@ int32_t ky_reader_open(struct ky_reader **out, const char *path, struct kymo_err
 	if (status == KYMO_OK)
 		status = finish_captures(reader, error);
 	free(reader->window);
+	free(reader->index);
 	reader->window = NULL;
+	reader->index = NULL;
 	reader->error = NULL;
 	if (status != KYMO_OK) {
 		ky_reader_close(reader);

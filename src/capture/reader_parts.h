@@ -18,6 +18,7 @@ int32_t ky_bytes_append(struct ky_bytes *bytes, const void *data, size_t size,
 
 struct ky_parts {
 	uint64_t number;
+	struct ky_parts *next; /* the reader's */
 	int has_header;
 	struct ky_bytes dictionary, anchors, chunks, writers, sources;
 	struct ky_reader_capture view; /* complete after ky_parts_finish */

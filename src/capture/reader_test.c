@@ -2,6 +2,7 @@
 /* A .kymo file reads as far as it is whole. */
 #include "capture/reader.h"
 
+#include "capture/block.h"
 #include "capture/build_capture.h"
 #include "support/test.h"
 
@@ -126,6 +127,17 @@ static void a_file_cut_anywhere_reads_up_to_the_last_whole_block(void **state)
 	build_free(build);
 }
 
+/* As if it had been written so. */
+static void change_header(struct build *build, size_t offset, uint8_t value)
+{
+	struct ky_file_header header;
+
+	build->file.data[offset] = value;
+	memcpy(&header, build->file.data, sizeof(header));
+	header.header_crc32c = ky_file_header_crc(&header);
+	memcpy(build->file.data, &header, sizeof(header));
+}
+
 static void a_file_that_is_no_capture_is_refused(void **state)
 {
 	static const struct {
@@ -146,7 +158,7 @@ static void a_file_that_is_no_capture_is_refused(void **state)
 		struct kymo_error error = {0};
 		struct ky_reader *reader;
 
-		build->file.data[rows[i].offset] = rows[i].value;
+		change_header(build, rows[i].offset, rows[i].value);
 		if (ky_reader_open(&reader, build_save(build), &error) != rows[i].status)
 			fail_msg("%s: %s", rows[i].what, error.message);
 		assert_null(reader);
@@ -176,6 +188,44 @@ static void what_cannot_be_opened_says_why(void **state)
 		assert_non_null(strstr(error.message, rows[i].path));
 	}
 	ky_reader_close(NULL);
+}
+
+static void a_damaged_file_header_costs_only_itself(void **state)
+{
+	(void)state;
+	for (size_t at = 8; at < sizeof(struct ky_file_header); at++) {
+		struct build *build = build_two();
+		struct ky_reader *reader;
+
+		build->file.data[at] ^= 0x10;
+		reader = open_reader(build);
+		assert_int_equal(ky_reader_capture_count(reader), 2);
+		assert_int_equal(ky_reader_bad_bytes(reader),
+				 sizeof(struct ky_file_header));
+		ky_reader_close(reader);
+		build_free(build);
+	}
+}
+
+/* Whatever they hold, and however large: nothing of it is kept. */
+static void blocks_of_unknown_kinds_are_passed_over(void **state)
+{
+	const size_t size = 4u << 20;
+	uint8_t *payload = calloc(1, size);
+	struct build *build = build_new();
+	struct ky_reader *reader;
+
+	(void)state;
+	assert_non_null(payload);
+	build_block(build, 9, 0, payload, size);
+	build_block(build, UINT32_MAX, 0, payload, 3);
+	build_finish(build, 0);
+	reader = open_reader(build);
+	assert_int_equal(ky_reader_capture_count(reader), 1);
+	assert_int_equal(ky_reader_bad_bytes(reader), 0);
+	ky_reader_close(reader);
+	build_free(build);
+	free(payload);
 }
 
 static void a_capture_of_another_major_costs_only_itself(void **state)
@@ -389,6 +439,8 @@ int main(void)
 		cmocka_unit_test(a_file_cut_anywhere_reads_up_to_the_last_whole_block),
 		cmocka_unit_test(a_file_that_is_no_capture_is_refused),
 		cmocka_unit_test(what_cannot_be_opened_says_why),
+		cmocka_unit_test(a_damaged_file_header_costs_only_itself),
+		cmocka_unit_test(blocks_of_unknown_kinds_are_passed_over),
 		cmocka_unit_test(a_capture_of_another_major_costs_only_itself),
 		cmocka_unit_test(a_damaged_block_costs_only_itself),
 		cmocka_unit_test(doubled_blocks_are_read_once),

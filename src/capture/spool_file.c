@@ -180,8 +180,10 @@ static int32_t write_beginning(struct ky_spool *spool,
 		.overflow = session->overflow,
 	};
 	size_t size = sizeof(block);
-	int32_t status = append(spool, &header, sizeof(header), error);
+	int32_t status;
 
+	header.header_crc32c = ky_file_header_crc(&header);
+	status = append(spool, &header, sizeof(header), error);
 	if (status)
 		return status;
 	block.command_line_size = append_text(spool, &size, session->command_line);

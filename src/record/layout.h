@@ -292,7 +292,8 @@ struct ky_file_header {
 	uint16_t format_major, format_minor;
 	uint32_t header_size;
 	uint64_t session;
-	uint64_t reserved[5];
+	uint32_t reserved[9];
+	uint32_t header_crc32c; /* of the 60 bytes before it, in all majors */
 };
 
 /* In front of each block; `size` bytes follow, then zeros up to a multiple of 64. */

@@ -293,7 +293,8 @@ def test_parts_of_chunks_are_one_chunk_again():
 
 def test_what_is_no_capture_and_another_major_are_refused():
     data = small_file()
-    other = data[:8] + b"\2\0" + data[10:]
+    other = data[:8] + b"\2\0" + data[10:60]
+    other += struct.pack("<I", read_capture.crc32c(other)) + data[64:]
     for changed, words in ((b"", "not a capture"), (b"x" * 4096, "not a capture"),
                            (other, "capture format 2.0")):
         compare(put("other.kymo", changed), words)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "capture/block.h"
+
 static void put_named_i64(const char *name, int64_t number)
 {
 	printf(",\"%s\":", name);
@@ -274,6 +276,9 @@ static int dump_file(const struct ky_reader *reader, FILE *file)
 
 	if (fread(&header, sizeof(header), 1, file) != 1 || fseek(file, 0, SEEK_END) != 0)
 		return -1;
+	if (header.header_crc32c != ky_file_header_crc(&header))
+		header = (struct ky_file_header){.format_major =
+							 KYMO_CAPTURE_FORMAT_MAJOR};
 	dump_session(reader, &header);
 	for (size_t i = 0; i < count; i++) {
 		struct dump dump = {.reader = reader,
