@@ -99,7 +99,6 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_recorder_result, 13856),
 	GROWING(struct kymo_activity_type_attributes, 24),
 	GROWING(struct kymo_activity_type, 248),
-	GROWING(struct kymo_summary, 88),
 	GROWING(struct kymo_finding, 96),
 };
 

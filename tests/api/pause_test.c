@@ -12,6 +12,8 @@
 #include "memory_sink.h"
 #include "support/test.h"
 
+#define PAUSES 2000
+
 static uint32_t name;
 
 static void mark(uint64_t count)
@@ -167,7 +169,7 @@ static void *mark_all_the_time(void *context)
 
 static void pauses_under_load_lose_nothing(void **state)
 {
-	struct kymo_session *session = start(KYMO_OVERFLOW_OVERWRITE, 0);
+	struct kymo_session *session = start(KYMO_OVERFLOW_OVERWRITE, 10u << 20);
 	struct memory_sink sink;
 	pthread_t threads[3];
 	uint64_t counts[3] = {0};
@@ -224,7 +226,7 @@ static void threads_may_come_and_go_around_pauses(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, begin_threads, NULL),
 				 0);
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < PAUSES; i++) {
 		assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
 		assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
 	}
@@ -232,7 +234,7 @@ static void threads_may_come_and_go_around_pauses(void **state)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	sink = finish(session);
-	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 20000);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), PAUSES);
 	assert_int_equal(sink.ledger.full, 0);
 	memory_free(&sink);
 }
