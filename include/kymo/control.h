@@ -46,7 +46,11 @@ struct kymo_recorder_options {
 	 * from then on it is DROP, which the trace and the result say.
 	 */
 	uint32_t overflow;
-	uint32_t reserved0;
+	/*
+	 * 1: orders to rest and to go on are taken, for which each process that is
+	 * recorded has a thread of ours.
+	 */
+	uint32_t controlled;
 	uint64_t file_limit;
 
 	/*

@@ -39,6 +39,7 @@
 #include "capture/gate.h"
 #include "capture/lease.h"
 #include "control/channel.h"
+#include "control/command.h"
 #include "control/protocol.h"
 #include "plugin/check.h"
 #include "record/dictionary.h"
@@ -266,6 +267,8 @@ static void decide(void)
 		ky_sources_forked();
 	else
 		ky_sources_begin(welcome.wanted, ky_gate_epoch());
+	if (welcome.flags & KY_WELCOME_CONTROLLED)
+		ky_command_serve(&agent.capture);
 }
 
 void ky_agent_decide(void)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "control/channel.h"
+#include "control/command.h"
 #include "control/output.h"
 
 #define GENERATION_MAX 2u
@@ -73,6 +74,9 @@ static int32_t add_spare(struct ky_custody *custody, struct kymo_error *error)
 		free(ward);
 		return status;
 	}
+	/* Here, since its process may come before the keeper knows of it. */
+	if (custody->command)
+		ky_command_give(&capture, custody->command);
 	/* The front only holds the memory; it does not look at it. */
 	ky_capture_unmap(&capture);
 	ward->number = custody->capture_setup.capture;
@@ -104,6 +108,8 @@ static int send_kind(struct ky_custody *custody, uint32_t kind,
 	struct ky_handover handover = {.kind = kind};
 	int fd = -1;
 
+	if (kind == KY_HANDOVER_COMMAND)
+		handover.flags = custody->command;
 	if (ward) {
 		handover.capture = ward->number;
 		handover.flags = ward->release_flags;
@@ -213,8 +219,10 @@ static int32_t replace_keeper(struct ky_custody *custody, struct kymo_error *err
 		if (ward->is_released)
 			ward->unsent |= BIT(KY_HANDOVER_RELEASE);
 	}
+	if (custody->command)
+		custody->unsent |= BIT(KY_HANDOVER_COMMAND);
 	if (custody->is_finishing)
-		custody->unsent = BIT(KY_HANDOVER_FINISH);
+		custody->unsent |= BIT(KY_HANDOVER_FINISH);
 	return spawn_keeper(custody, error);
 }
 
@@ -260,6 +268,10 @@ static void heed(struct ky_custody *custody, const struct ky_told *told)
 		if (ward)
 			drop_ward(custody, ward);
 		return;
+	case KY_TOLD_OBEYED:
+		if (custody->obeyed)
+			custody->obeyed(custody->obeyed_owner, told->capture);
+		return;
 	case KY_TOLD_OUTCOME:
 		custody->outcome = told->outcome;
 		be_over(custody);
@@ -278,7 +290,7 @@ static void hear_keeper(void *owner, struct ky_watch *watch)
 	(void)watch;
 	if (fd >= 0)
 		close(fd);
-	if (size >= (ssize_t)KY_TOLD_ENDED_SIZE)
+	if (size >= (ssize_t)KY_TOLD_SHORT_SIZE)
 		heed(custody, &told);
 	else if (size != -EAGAIN)
 		keeper_died(custody);
@@ -377,6 +389,13 @@ size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid)
 			*pid = ward->pid;
 	}
 	return count;
+}
+
+void ky_custody_command(struct ky_custody *custody, uint32_t command)
+{
+	custody->command = command;
+	custody->unsent |= BIT(KY_HANDOVER_COMMAND);
+	push(custody);
 }
 
 void ky_custody_finish(struct ky_custody *custody)

@@ -34,7 +34,11 @@ struct ky_custody {
 	pid_t keeper; /* 0: none */
 	int keeper_fd;
 	struct ky_watch keeper_watch;
-	uint32_t unsent; /* FINISH or ABANDON */
+	uint32_t unsent;  /* COMMAND, FINISH or ABANDON */
+	uint32_t command; /* KY_COMMAND_*, or 0 */
+	/* Told when the processes have obeyed, and how many have not; may be NULL. */
+	void (*obeyed)(void *owner, uint64_t not_count);
+	void *obeyed_owner;
 	int is_ready, is_finishing;
 	int is_over; /* outcome is there, whatever it is */
 	struct ky_outcome outcome;
@@ -68,6 +72,9 @@ void ky_custody_release(struct ky_custody *custody, uint64_t number, uint32_t fl
 /* How many captures have a process that lives; `*pid` is one of these. NULL is allowed.
  */
 size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid);
+
+/* Has all processes do what is commanded, also those that come later. */
+void ky_custody_command(struct ky_custody *custody, uint32_t command);
 
 /* No capture will come any more: the output is made, then `is_over`. */
 void ky_custody_finish(struct ky_custody *custody);

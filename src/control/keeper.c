@@ -13,22 +13,18 @@
 #include "control/keeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "capture/spool.h"
 #include "control/channel.h"
+#include "control/command.h"
 #include "control/delivery.h"
 #include "control/loop.h"
-#include "control/process.h"
+#include "control/protocol.h"
 #include "control/stream.h"
 
 #define WARM_AHEAD     ((4u << 20) / KY_CHUNK_SIZE)
@@ -38,7 +34,6 @@
 #define TICK_MAX_MS    50
 #define STREAM_MAX_MS  10          /* in which a thread could not fill a capture */
 #define PERIOD_NS      1000000000u /* of anchors, and of snapshots where it streams */
-#define FRONT_FD       3           /* behind the standard ones */
 
 /* One capture that the keeper holds. */
 struct kept {
@@ -61,6 +56,7 @@ struct keeper {
 	uint32_t kept_count;
 	int tick_ms;
 	uint64_t period_ns; /* when the last one began */
+	uint64_t obey_ns;   /* until when a command should be done; 0: there is none */
 	struct ky_delivery delivery;
 	struct kymo_error failure; /* the first one; status KYMO_OK: none */
 };
@@ -68,11 +64,13 @@ struct keeper {
 static void tell(struct keeper *keeper, const struct ky_told *told)
 {
 	/* ENDED comes often, and its rest says nothing. */
-	size_t size = told->kind == KY_TOLD_ENDED ? KY_TOLD_ENDED_SIZE : sizeof(*told);
+	size_t size = told->kind == KY_TOLD_ENDED || told->kind == KY_TOLD_OBEYED
+			      ? KY_TOLD_SHORT_SIZE
+			      : sizeof(*told);
 
 	/* A front that is gone is noticed where it is read from. */
 	if (!keeper->is_orphan)
-		ky_packet_send(FRONT_FD, told, size, -1);
+		ky_packet_send(KY_KEEPER_FRONT_FD, told, size, -1);
 }
 
 static void note_failure(struct keeper *keeper, const struct kymo_error *error)
@@ -275,6 +273,56 @@ static void release(struct keeper *keeper, uint64_t number, uint32_t flags)
 	tell_ended(keeper, number);
 }
 
+/* ---- Commands ---- */
+
+static void command(struct keeper *keeper, uint32_t command)
+{
+	keeper->obey_ns = ky_monotonic_ns() + KY_PROTOCOL_WAIT_NS;
+	for (struct kept *kept = keeper->first; kept; kept = kept->next)
+		ky_command_give(&kept->capture, command);
+}
+
+/*
+ * Whether its process has attached again: by exec, and then nobody is there to obey, or
+ * with another copy of the library, which is asked instead.
+ */
+static int is_left(const struct keeper *keeper, const struct kept *kept)
+{
+	const struct ky_capture_header *header = kept->capture.header, *other;
+
+	for (const struct kept *at = keeper->first; at; at = at->next) {
+		other = at->capture.header;
+		if (at->number > kept->number && other->pid == header->pid &&
+		    other->start_time == header->start_time &&
+		    other->pid_namespace == header->pid_namespace)
+			return 1;
+	}
+	return 0;
+}
+
+static int is_to_obey(const struct keeper *keeper, const struct kept *kept)
+{
+	return kept->pidfd >= 0 && is_opened(kept) &&
+	       !ky_command_is_done(&kept->capture) && !is_left(keeper, kept);
+}
+
+/* Tells when all processes have obeyed, or time is up. */
+static void look_who_obeys(struct keeper *keeper)
+{
+	struct ky_told told = {.kind = KY_TOLD_OBEYED};
+
+	if (keeper->obey_ns == 0)
+		return;
+	for (const struct kept *kept = keeper->first; kept; kept = kept->next)
+		told.capture += is_to_obey(keeper, kept) != 0;
+	if (told.capture > 0 && ky_monotonic_ns() < keeper->obey_ns) {
+		keeper->tick_ms = TICK_MIN_MS;
+		return;
+	}
+	keeper->obey_ns = 0;
+	tell(keeper, &told);
+}
+
 /* ---- The loop ---- */
 
 static void obey(struct keeper *keeper, const struct ky_handover *handover, int fd)
@@ -291,6 +339,9 @@ static void obey(struct keeper *keeper, const struct ky_handover *handover, int 
 	case KY_HANDOVER_RELEASE:
 		release(keeper, handover->capture, handover->flags);
 		return;
+	case KY_HANDOVER_COMMAND:
+		command(keeper, handover->flags);
+		return;
 	case KY_HANDOVER_FINISH:
 		keeper->must_finish = 1;
 		return;
@@ -305,7 +356,8 @@ static void hear_front(void *owner, struct ky_watch *watch)
 	struct keeper *keeper = owner;
 	struct ky_handover handover;
 	int fd;
-	ssize_t size = ky_packet_receive(FRONT_FD, &handover, sizeof(handover), &fd);
+	ssize_t size =
+		ky_packet_receive(KY_KEEPER_FRONT_FD, &handover, sizeof(handover), &fd);
 
 	(void)watch;
 	if (size == (ssize_t)sizeof(handover)) {
@@ -316,7 +368,7 @@ static void hear_front(void *owner, struct ky_watch *watch)
 		close(fd);
 	if (size == 0 || (size < 0 && size != -EAGAIN)) {
 		keeper->is_orphan = 1;
-		ky_loop_remove(&keeper->loop, FRONT_FD);
+		ky_loop_remove(&keeper->loop, KY_KEEPER_FRONT_FD);
 	}
 }
 
@@ -359,6 +411,7 @@ static void look_after_all(struct keeper *keeper)
 	if (is_period)
 		keeper->period_ns = now;
 	set_tick(keeper, warmed, freed);
+	look_who_obeys(keeper);
 }
 
 static int is_over(const struct keeper *keeper)
@@ -400,7 +453,8 @@ static int32_t open_all(struct keeper *keeper, struct kymo_error *error)
 	if (status)
 		goto fail;
 	keeper->front_watch = (struct ky_watch){.ready = hear_front, .owner = keeper};
-	number = ky_loop_add(&keeper->loop, FRONT_FD, EPOLLIN, &keeper->front_watch);
+	number = ky_loop_add(&keeper->loop, KY_KEEPER_FRONT_FD, EPOLLIN,
+			     &keeper->front_watch);
 	if (!number)
 		return KYMO_OK;
 	status = ky_error_set_errno(error, number, "cannot watch the recorder");
@@ -411,7 +465,7 @@ fail:
 	return status;
 }
 
-static void run(const struct ky_keeper_setup *setup)
+void ky_keeper_run(const struct ky_keeper_setup *setup)
 {
 	struct keeper keeper = {
 		.setup = setup,
@@ -433,47 +487,4 @@ static void run(const struct ky_keeper_setup *setup)
 	if (keeper.is_orphan)
 		clean_up_for_front(setup);
 	tell(&keeper, &told);
-}
-
-/* Leaves the front's terminal, descriptors and signals behind. */
-static void become_keeper(int socket_fd)
-{
-	int null_fd;
-
-	/* First, and in place of others: there may be no descriptor left. */
-	dup2(socket_fd, FRONT_FD);
-	ky_close_from(FRONT_FD + 1);
-	/* The caller may have had standard descriptors closed. */
-	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd < FRONT_FD && null_fd >= 0; fd++)
-		dup2(null_fd, fd);
-	if (null_fd > FRONT_FD)
-		close(null_fd);
-	setsid();
-	prctl(PR_SET_NAME, "kymo-keeper", 0, 0, 0);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-int32_t ky_keeper_spawn(const struct ky_keeper_setup *setup, pid_t *pid, int *socket_fd,
-			struct kymo_error *error)
-{
-	int pair[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return ky_error_set_errno(error, errno, "cannot make a socket");
-	*pid = fork();
-	if (*pid == 0) {
-		become_keeper(pair[1]);
-		run(setup);
-		_exit(0);
-	}
-	close(pair[1]);
-	if (*pid < 0) {
-		int number = errno;
-
-		close(pair[0]);
-		return ky_error_set_errno(error, number, "cannot make a process");
-	}
-	*socket_fd = pair[0];
-	return KYMO_OK;
 }

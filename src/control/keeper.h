@@ -8,7 +8,8 @@
  *
  *     MEMORY    a capture's memfd           READY     what was handed over first is warm
  *     PROCESS   its process's pidfd         ENDED     a capture is in the file, whole
- *     RELEASE   nobody uses it              OUTCOME   the end: what became of it all
+ *     RELEASE   nobody uses it              OBEYED    what was commanded, or by how many
+ * not COMMAND   for all processes           OUTCOME   the end: what became of it all
  *     FINISH    that was all
  *     ABANDON   nothing was recorded, leave nothing behind
  *
@@ -30,20 +31,22 @@
 #define KY_HANDOVER_MEMORY  1u
 #define KY_HANDOVER_PROCESS 2u
 #define KY_HANDOVER_RELEASE 3u
-#define KY_HANDOVER_FINISH  4u
-#define KY_HANDOVER_ABANDON 5u
+#define KY_HANDOVER_COMMAND 4u
+#define KY_HANDOVER_FINISH  5u
+#define KY_HANDOVER_ABANDON 6u
 
 #define KY_RELEASE_IF_UNUSED 0x1u /* the program may have opened it all the same */
 
 struct ky_handover {
 	uint32_t kind;
-	uint32_t flags; /* KY_RELEASE_* */
+	uint32_t flags; /* KY_RELEASE_*; of COMMAND: KY_COMMAND_* */
 	uint64_t capture;
 };
 
 #define KY_TOLD_READY   1u
 #define KY_TOLD_ENDED   2u
-#define KY_TOLD_OUTCOME 3u
+#define KY_TOLD_OBEYED  3u
+#define KY_TOLD_OUTCOME 4u
 
 /* What became of the recording. */
 struct ky_outcome {
@@ -58,10 +61,10 @@ struct ky_outcome {
 struct ky_told {
 	uint32_t kind;
 	uint32_t reserved0;
-	uint64_t capture;          /* READY, ENDED: its number */
+	uint64_t capture; /* READY, ENDED: its number; OBEYED: how many did not */
 	struct ky_outcome outcome; /* READY: only `error`; OUTCOME: all of it */
 };
-#define KY_TOLD_ENDED_SIZE offsetof(struct ky_told, outcome)
+#define KY_TOLD_SHORT_SIZE offsetof(struct ky_told, outcome)
 
 /* What a keeper knows from its birth. */
 struct ky_keeper_setup {
@@ -87,5 +90,9 @@ struct ky_keeper_setup {
  */
 int32_t ky_keeper_spawn(const struct ky_keeper_setup *setup, pid_t *pid, int *socket_fd,
 			struct kymo_error *error);
+
+/* What that does there, with the front at this descriptor, behind the standard ones. */
+#define KY_KEEPER_FRONT_FD 3
+void ky_keeper_run(const struct ky_keeper_setup *setup);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/proc_stat.h"
+#include "record/layout.h"
 
 static void fill_head(struct ky_message_head *head, uint32_t kind)
 {
@@ -96,6 +97,14 @@ void ky_attached_fill(struct ky_attached *attached, int32_t status, const char *
 	ky_text_copy(attached->message, sizeof(attached->message), message);
 }
 
+void ky_answer_fill(struct ky_answer *answer, int32_t status, const char *message)
+{
+	memset(answer, 0, sizeof(*answer));
+	fill_head(&answer->head, KY_MESSAGE_ANSWER);
+	answer->status = status;
+	ky_text_copy(answer->message, sizeof(answer->message), message);
+}
+
 int32_t ky_hello_check(struct ky_hello *hello, size_t size, struct kymo_error *error)
 {
 	int32_t status =
@@ -132,5 +141,19 @@ int32_t ky_attached_check(struct ky_attached *attached, size_t size,
 	if (status)
 		return status;
 	terminate(attached->message, sizeof(attached->message));
+	return KYMO_OK;
+}
+
+int32_t ky_order_check(const struct ky_order *order, size_t size,
+		       struct kymo_error *error)
+{
+	int32_t status =
+		check_head(&order->head, KY_MESSAGE_ORDER, size, sizeof(*order), error);
+
+	if (status)
+		return status;
+	if (order->command != KY_COMMAND_RECORD && order->command != KY_COMMAND_REST)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED, "no such command: %u",
+				    order->command);
 	return KYMO_OK;
 }

@@ -7,6 +7,11 @@
  *     recorder  welcome      the capture's memory (by SCM_RIGHTS), or why not
  *     agent     attached     the memory is in use, or why not
  *
+ * Others of the user may come as well, to command what is recorded:
+ *
+ *     caller    order        what is to be done
+ *     recorder  answer       that all processes have done it, or why not
+ *
  * Each message has a fixed size and is one packet. The head is the same in every version,
  * so that two sides that do not understand each other can still name both numbers. In
  * later minors messages grow at the end: a receiver takes more than it knows, not less.
@@ -36,6 +41,8 @@
 #define KY_MESSAGE_HELLO    1u
 #define KY_MESSAGE_WELCOME  2u
 #define KY_MESSAGE_ATTACHED 3u
+#define KY_MESSAGE_ORDER    4u
+#define KY_MESSAGE_ANSWER   5u
 
 /* FROZEN, in all majors. */
 struct ky_message_head {
@@ -80,6 +87,20 @@ struct ky_attached {
 	char message[512];
 };
 
+struct ky_order {
+	struct ky_message_head head;
+	uint32_t command; /* KY_COMMAND_* */
+	uint32_t reserved0;
+};
+
+/* As ky_attached. */
+struct ky_answer {
+	struct ky_message_head head;
+	int32_t status;
+	uint32_t reserved0;
+	char message[512];
+};
+
 /* Copies text into a message's field; what does not fit loses its end. */
 void ky_text_copy(char *out, size_t size, const char *text);
 
@@ -87,6 +108,7 @@ void ky_text_copy(char *out, size_t size, const char *text);
 void ky_hello_fill(struct ky_hello *hello, const char *attaching, uint32_t flags);
 void ky_welcome_fill(struct ky_welcome *welcome, int32_t status, const char *message);
 void ky_attached_fill(struct ky_attached *attached, int32_t status, const char *message);
+void ky_answer_fill(struct ky_answer *answer, int32_t status, const char *message);
 
 /*
  * Checks a packet of `size` bytes and makes its texts terminated. KYMO_ERROR_INVALID if
@@ -98,10 +120,14 @@ int32_t ky_welcome_check(struct ky_welcome *welcome, size_t size,
 			 struct kymo_error *error);
 int32_t ky_attached_check(struct ky_attached *attached, size_t size,
 			  struct kymo_error *error);
+int32_t ky_order_check(const struct ky_order *order, size_t size,
+		       struct kymo_error *error);
 
 KYMO_STATIC_ASSERT(sizeof(struct ky_message_head) == 16);
 KYMO_STATIC_ASSERT(sizeof(struct ky_hello) == 1160);
 KYMO_STATIC_ASSERT(sizeof(struct ky_welcome) == 3632);
 KYMO_STATIC_ASSERT(sizeof(struct ky_attached) == 536);
+KYMO_STATIC_ASSERT(sizeof(struct ky_order) == 24);
+KYMO_STATIC_ASSERT(sizeof(struct ky_answer) == 536);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/layout.h"
 #include "support/test.h"
 
 static void a_message_that_was_filled_passes_its_check(void **state)
@@ -96,6 +97,28 @@ static void texts_that_are_not_terminated_are_cut(void **state)
 	assert_int_equal(strlen(hello.attaching), sizeof(hello.attaching) - 1);
 }
 
+static void only_known_orders_pass(void **state)
+{
+	struct kymo_error error = {0};
+	struct ky_order order = {.command = KY_COMMAND_REST};
+	struct ky_answer answer;
+
+	(void)state;
+	ky_answer_fill(&answer, KYMO_ERROR_BUSY, "why");
+	assert_int_equal(answer.head.kind, KY_MESSAGE_ANSWER);
+	assert_string_equal(answer.message, "why");
+	order.head = answer.head;
+	assert_int_equal(ky_order_check(&order, sizeof(order), NULL), KYMO_ERROR_INVALID);
+	order.head.kind = KY_MESSAGE_ORDER;
+	assert_int_equal(ky_order_check(&order, sizeof(order), NULL), KYMO_OK);
+	assert_int_equal(ky_order_check(&order, sizeof(order) - 1, NULL),
+			 KYMO_ERROR_INVALID);
+	order.command = 0;
+	assert_int_equal(ky_order_check(&order, sizeof(order), &error),
+			 KYMO_ERROR_UNSUPPORTED);
+	assert_string_equal(error.message, "no such command: 0");
+}
+
 static void a_text_that_does_not_fit_loses_its_end(void **state)
 {
 	char text[5];
@@ -115,6 +138,7 @@ int main(void)
 		cmocka_unit_test(another_major_is_refused_with_both_numbers),
 		cmocka_unit_test(what_is_no_message_or_the_wrong_one_is_invalid),
 		cmocka_unit_test(texts_that_are_not_terminated_are_cut),
+		cmocka_unit_test(only_known_orders_pass),
 		cmocka_unit_test(a_text_that_does_not_fit_loses_its_end),
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A caller is a connection in one of two states: its hello is due, or, once it has its
- * capture, the word that it uses it. Both have to come in time. Whatever a caller says is
+ * A caller is a connection in one of three states: its first word is due; or it is an
+ * agent that has its capture, and the word that it uses it is due; or it has given an
+ * order and waits for the answer. All that has to come in time. Whatever a caller says is
  * checked; who it is, is asked of the system.
  */
 #include "control/reception.h"
@@ -31,6 +32,7 @@ struct ky_caller {
 	struct ky_watch watch;
 	uint64_t deadline_ns;
 	uint64_t capture; /* that it was given; 0: its hello is due */
+	int is_waiting;   /* for the processes to obey */
 	struct ucred peer;
 };
 
@@ -160,6 +162,7 @@ static void admit(struct ky_reception *reception, struct ky_caller *caller)
 	}
 	ky_welcome_fill(&welcome, KYMO_OK, "");
 	welcome.flags = reception->is_following ? KY_WELCOME_FOLLOW_FORKS : 0;
+	welcome.flags |= reception->is_controlled ? KY_WELCOME_CONTROLLED : 0;
 	welcome.ticks = setup->ticks;
 	welcome.overflow = setup->overflow;
 	welcome.session = setup->session;
@@ -212,6 +215,61 @@ static void hear_attached(struct ky_reception *reception, struct ky_caller *call
 	drop_caller(reception, caller);
 }
 
+/* ---- Orders ---- */
+
+static void answer_order(struct ky_reception *reception, struct ky_caller *caller,
+			 int32_t status, const char *message)
+{
+	struct ky_answer answer;
+
+	ky_answer_fill(&answer, status, message);
+	ky_packet_send(caller->fd, &answer, sizeof(answer), -1);
+	drop_caller(reception, caller);
+}
+
+static void tell_obeyed(void *owner, uint64_t not_count)
+{
+	struct ky_reception *reception = owner;
+	struct ky_caller *next;
+	char text[96] = "";
+
+	if (not_count > 0)
+		snprintf(text, sizeof(text),
+			 "%llu of the processes have not obeyed in time",
+			 (unsigned long long)not_count);
+	for (struct ky_caller *caller = reception->callers; caller; caller = next) {
+		next = caller->next;
+		if (caller->is_waiting)
+			answer_order(reception, caller,
+				     not_count > 0 ? KYMO_ERROR_BUSY : KYMO_OK, text);
+	}
+}
+
+static void hear_order(struct ky_reception *reception, struct ky_caller *caller,
+		       const struct ky_order *order, size_t size)
+{
+	struct kymo_error error = {0};
+
+	if (identify(caller, &error) == KYMO_OK &&
+	    ky_order_check(order, size, &error) == KYMO_OK) {
+		if (!reception->is_controlled)
+			ky_error_set(&error, KYMO_ERROR_UNSUPPORTED,
+				     "this recording takes no orders");
+		else if (reception->custody->is_finishing || reception->custody->is_over)
+			ky_error_set(&error, KYMO_ERROR_STATE, "the recording is over");
+	}
+	if (error.status) {
+		answer_order(reception, caller, error.status, error.message);
+		return;
+	}
+	caller->is_waiting = 1;
+	/* The keeper has the shorter patience, so that there is an answer. */
+	caller->deadline_ns = ky_monotonic_ns() + 2 * (uint64_t)KY_PROTOCOL_WAIT_NS;
+	reception->custody->obeyed = tell_obeyed;
+	reception->custody->obeyed_owner = reception;
+	ky_custody_command(reception->custody, order->command);
+}
+
 /* It went away, or said nothing: nobody knows whether it has opened its capture. */
 static void lose_caller(struct ky_reception *reception, struct ky_caller *caller)
 {
@@ -230,6 +288,7 @@ static void hear_caller(void *owner, struct ky_watch *watch)
 	union {
 		struct ky_hello hello;
 		struct ky_attached attached;
+		struct ky_order order;
 	} message = {0};
 	int fd;
 	ssize_t size = ky_packet_receive(caller->fd, &message, sizeof(message), &fd);
@@ -238,8 +297,10 @@ static void hear_caller(void *owner, struct ky_watch *watch)
 		close(fd);
 	if (size == -EAGAIN)
 		return;
-	if (size <= 0)
+	if (size <= 0 || caller->is_waiting)
 		lose_caller(reception, caller);
+	else if (!caller->capture && message.order.head.kind == KY_MESSAGE_ORDER)
+		hear_order(reception, caller, &message.order, (size_t)size);
 	else if (!caller->capture)
 		hear_hello(reception, caller, &message.hello, (size_t)size);
 	else

@@ -18,6 +18,7 @@ struct ky_reception {
 	struct ky_custody *custody; /* borrowed; where captures come from */
 	uint32_t is_following;      /* 1: forked children are admitted */
 	const char *types;          /* activity types that are wanted */
+	uint32_t is_controlled;     /* 1: orders are taken */
 	const char *wanted;         /* sources, for the agents; "": all */
 
 	char folder[sizeof(((struct sockaddr_un *)0)->sun_path) - 2];
@@ -31,7 +32,7 @@ struct ky_reception {
 };
 
 /*
- * Makes folder and socket; zero the object before and fill the four first members. Close
+ * Makes folder and socket; zero the object before and fill the five first members. Close
  * accepts an object for which this has failed.
  */
 int32_t ky_reception_open(struct ky_reception *reception, struct kymo_error *error);

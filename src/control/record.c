@@ -187,6 +187,7 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 	reception->loop = &front->loop;
 	reception->custody = &front->custody;
 	reception->is_following = !options->no_follow_fork;
+	reception->is_controlled = options->controlled != 0;
 	reception->wanted = front->selection.wanted;
 	reception->types = front->selection.types;
 	status = ky_reception_open(reception, error);
@@ -236,7 +237,8 @@ static int32_t open_custody(struct front *front, struct kymo_error *error)
 		.budget = options->buffer_size,
 		.ticks = ky_clock_choose(),
 		.overflow = setup->overflow,
-		.flags = options->no_follow_fork ? 0 : KY_CAPTURE_FOLLOW_FORKS,
+		.flags = (options->no_follow_fork ? 0 : KY_CAPTURE_FOLLOW_FORKS) |
+			 (options->controlled ? KY_CAPTURE_CONTROLLED : 0),
 		.session = setup->session,
 	};
 	return ky_custody_open(&front->custody, error);

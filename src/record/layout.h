@@ -67,6 +67,10 @@
 #define KY_STREAM_SPACE   2u /* the disk is nearly full */
 #define KY_STREAM_FAILED  3u /* the file could not be written */
 
+/* What a recorder commands; one that has not commanded anything wants it recorded. */
+#define KY_COMMAND_RECORD 1u
+#define KY_COMMAND_REST   2u
+
 /* Header flags. */
 #define KY_CAPTURE_FOLLOW_FORKS 0x1u
 #define KY_CAPTURE_CONTROLLED   0x2u
@@ -100,7 +104,7 @@ struct ky_capture_header {
 
 	/* Live words. */
 	uint32_t state;                     /* KY_CAPTURE_* */
-	uint32_t command, command_sequence; /* recorder to agent, with a futex */
+	uint32_t command, command_sequence; /* KY_COMMAND_*; by the recorder */
 	uint32_t writer_count;              /* slots ever used */
 	uint64_t lease_sequence;
 	uint64_t dictionary_tail; /* bytes committed */
@@ -123,6 +127,8 @@ struct ky_capture_header {
 	char exe[1024];
 	char command_line[2048]; /* arguments, each ended by NUL; may be cut */
 	uint64_t pid_namespace;  /* inode; 0: not known */
+	uint32_t command_done;   /* command_sequence of the last one obeyed */
+	uint32_t reserved1;
 };
 
 /* The line in front of a chunk's lines. */

@@ -283,7 +283,7 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_options, notice, 64, 8),
 	MEMBER(struct kymo_recorder_options, notice_context, 72, 8),
 	MEMBER(struct kymo_recorder_options, overflow, 80, 4),
-	MEMBER(struct kymo_recorder_options, reserved0, 84, 4),
+	MEMBER(struct kymo_recorder_options, controlled, 84, 4),
 	MEMBER(struct kymo_recorder_options, file_limit, 88, 8),
 	MEMBER(struct kymo_recorder_options, warning, 96, 8),
 	MEMBER(struct kymo_recorder_options, warning_context, 104, 8),

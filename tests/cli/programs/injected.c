@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 int test_work(unsigned int count) __attribute__((visibility("default")));
+int test_emit(unsigned int count) __attribute__((visibility("default")));
 
 static struct {
 	const struct kymo_host *table;
@@ -150,4 +151,12 @@ int test_work(unsigned int count)
 		if (kymo_host_is_on(host) && self.host)
 			record_kernel();
 	return (int)self.is_forked;
+}
+
+/* As a source that has no look at the gate. */
+int test_emit(unsigned int count)
+{
+	while (count-- > 0)
+		record_kernel();
+	return 0;
 }

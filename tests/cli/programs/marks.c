@@ -12,6 +12,8 @@
  *     load PATH       a library               apart PATH   in a namespace of its own
  *     there N         N spans by the copy of libkymo that was loaded last
  *     work N          N pieces of work of the plug-in that was loaded last
+ *     emit N          the same, whatever the gate says
+ *     until on|off    waits until marks are recorded, or are not
  *     close           closes every descriptor but the standard ones
  *     environment     prints its environment
  *     descriptors     prints how many descriptors and threads it has
@@ -105,11 +107,11 @@ static void record_spans_there(long count)
 	}
 }
 
-static void work(long count)
+static void work(const char *function, long count)
 {
 	int (*work_there)(unsigned int count);
 
-	find("test_work", &work_there);
+	find(function, &work_there);
 	work_there((unsigned int)count);
 }
 
@@ -202,6 +204,12 @@ static void wait_for(const char *path)
 		sleep_ms(5);
 }
 
+static void wait_until_off(int is_off)
+{
+	while (kymo_mark_is_off() != is_off)
+		sleep_ms(1);
+}
+
 /* Goes on in a child; the parent ends as that did. */
 static void go_on_in_child(void)
 {
@@ -251,7 +259,11 @@ static int do_with_argument(const char *command, const char *argument)
 	else if (strcmp(command, "there") == 0)
 		record_spans_there(number);
 	else if (strcmp(command, "work") == 0)
-		work(number);
+		work("test_work", number);
+	else if (strcmp(command, "emit") == 0)
+		work("test_emit", number);
+	else if (strcmp(command, "until") == 0)
+		wait_until_off(strcmp(argument, "off") == 0);
 	else if (strcmp(command, "sleep") == 0)
 		sleep_ms(number);
 	else if (strcmp(command, "ready") == 0)
