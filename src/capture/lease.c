@@ -385,16 +385,17 @@ struct kymo_record *ky_writer_without(uint32_t lines, int *is_off)
 
 /* ---- Counts ---- */
 
-static void count_filtered(void)
+static int count_filtered(void)
 {
 	struct ky_writer *writer = ky_writer_self;
 	struct ky_capture *capture = ky_gate_capture();
 	uint32_t was_busy;
+	int is_counted = 1;
 
 	if ((uintptr_t)writer <= 1) {
 		if (capture)
 			count(&capture->header->filtered_unowned);
-		return;
+		return capture != NULL;
 	}
 	/* Inside, or the slot might be given on meanwhile. */
 	was_busy = __atomic_load_n(&writer->busy, __ATOMIC_RELAXED);
@@ -404,17 +405,22 @@ static void count_filtered(void)
 		writer->slot->filtered++;
 	else if (capture)
 		count(&capture->header->filtered_unowned);
+	else
+		is_counted = 0;
 	if (!was_busy)
 		ky_writer_leave(writer);
+	return is_counted;
 }
 
-void ky_writer_filtered(uint32_t source)
+int ky_writer_filtered(uint32_t source)
 {
 	struct ky_source_counts *counts = ky_gate_counts(source);
 
-	count_filtered();
+	if (!count_filtered())
+		return 0;
 	if (counts)
 		count(&counts->lost[KY_LOST_FILTERED]);
+	return 1;
 }
 
 void ky_writer_too_big(void)

@@ -109,9 +109,10 @@ static inline void ky_writer_commit(uint32_t lines, uint32_t records)
 
 /*
  * Counts an activity of the calling thread that a filter left out (also for its source),
- * that cannot fit, or that came while the thread was in the library itself.
+ * that cannot fit, or that came while the thread was in the library itself. False: there
+ * is no recording any more that it could be counted for.
  */
-void ky_writer_filtered(uint32_t source);
+int ky_writer_filtered(uint32_t source);
 void ky_writer_too_big(void);
 void ky_writer_nested(void);
 

@@ -82,10 +82,11 @@ static int is_left_out(const struct kymo_source_host *host)
 static int32_t refuse(struct kymo_source_host *host)
 {
 	/* Handed in against the wish of whoever paused, or by one that was left out. */
-	if (ky_gate_is_paused() || is_left_out(host))
-		ky_writer_filtered(host->number);
+	if ((ky_gate_is_paused() || is_left_out(host)) &&
+	    ky_writer_filtered(host->number))
+		return KYMO_ERROR_STATE;
 	/* What comes before the first session belongs to none. */
-	else if (host->epoch != 0)
+	if (host->epoch != 0)
 		count_lost(host, KYMO_LOST_LATE, 1);
 	return KYMO_ERROR_STATE;
 }
