@@ -35,9 +35,10 @@ static struct mark_key keys[KEYS_MAX];
 static uint32_t key_count;
 
 /*
- * The handle of (app, user_annotation), what of it the quick way needs (0 where plain
- * marks are not wanted), and the recording that has been told of it.
+ * The source "app", the handle of its user_annotation, what of that the quick way needs
+ * (0 where plain marks are not wanted), and the recording that has been told of it.
  */
+static uint32_t app_source;
 static uint16_t app_handle, app_type;
 static uint32_t app_epoch;
 
@@ -56,6 +57,7 @@ static void register_app(void)
 	type.source = ky_mark_source();
 	if (type.source == 0)
 		return;
+	__atomic_store_n(&app_source, type.source, __ATOMIC_RELAXED);
 	state.source = type.source;
 	ky_dictionary_intern(KY_ENTRY_STATE, &state, sizeof(state), &id);
 	if (ky_dictionary_intern(KY_ENTRY_TYPE, &type, sizeof(type), &id) != KYMO_OK)
@@ -109,9 +111,10 @@ static struct kymo_record *begin_slowly(uint32_t lines, uint16_t *type)
 /* What is not wanted is counted, and nothing more. */
 static struct kymo_record *leave_out(void)
 {
-	ky_gate_decide();
-	if (ky_gate_epoch() != 0)
-		ky_writer_filtered();
+	uint16_t type;
+
+	if (find_own_type(&type))
+		ky_writer_filtered(__atomic_load_n(&app_source, __ATOMIC_RELAXED));
 	return NULL;
 }
 
