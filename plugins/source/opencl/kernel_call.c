@@ -101,8 +101,11 @@ enqueue_native_kernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *
 	return error;
 }
 
+/* Without an event it marks nothing, and OpenCL refuses it. */
 static cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_event *event)
 {
+	if (!event)
+		return KY_TARGET->clEnqueueMarker(queue, NULL);
 	KY_ENQUEUE(KY_CALL_MARKER, KY_BYTES_UNKNOWN, CL_FALSE, KY_TARGET->clEnqueueMarker,
 		   queue);
 }
