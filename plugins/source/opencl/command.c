@@ -395,6 +395,18 @@ void ky_command_drain_context(cl_context context)
 	ky_queue_visit(drain_if_context, context);
 }
 
+static void drain_if_given_up(struct ky_queue *queue, void *data)
+{
+	(void)data;
+	if (atomic_load(&queue->references) == 0)
+		ky_command_drain(queue);
+}
+
+void ky_command_drain_given_up(void)
+{
+	ky_queue_visit(drain_if_given_up, NULL);
+}
+
 /* What a round of draining found. */
 struct progress {
 	size_t count; /* commands left */

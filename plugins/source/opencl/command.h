@@ -40,6 +40,8 @@ void ky_command_drain(struct ky_queue *queue);
 void ky_command_drain_all(void);
 /* Those of one context, which their events keep alive. */
 void ky_command_drain_context(cl_context context);
+/* Those of queues that were released with commands in flight. */
+void ky_command_drain_given_up(void);
 
 /*
  * Waits for all commands until deadline_ns (CLOCK_MONOTONIC, 0: not at all), or until

@@ -65,9 +65,13 @@ static void force_list(const cl_queue_properties *list, struct forced_list *out)
 static void register_queue(cl_command_queue handle, struct ky_disguise disguise)
 {
 	const int saved_errno = errno;
-	struct ky_queue *queue = ky_queue_register(KY_LAYER, handle, disguise);
+	const int is_recording = ky_state_is_recording();
+	struct ky_queue *queue;
 
-	if (queue && ky_state_is_recording())
+	if (is_recording)
+		ky_command_drain_given_up();
+	queue = ky_queue_register(KY_LAYER, handle, disguise);
+	if (queue && is_recording)
 		ky_queue_prepare(queue);
 	errno = saved_errno;
 }
