@@ -91,6 +91,8 @@ const struct ky_call_desc ky_call_descs[KY_CALL_COUNT] = {
 		COMMAND("clEnqueueMemFillINTEL", "Memset (USM)", KY_TYPE_FILL, 1),
 	[KY_CALL_USM_MIGRATE] = COMMAND("clEnqueueMigrateMemINTEL",
 					"Memcpy HtoD (USM Migrate)", KY_TYPE_COPY, 0),
+	[KY_CALL_USM_ADVISE] =
+		COMMAND("clEnqueueMemAdviseINTEL", "USM advice", KY_TYPE_MARKER, 0),
 
 	[KY_CALL_ACQUIRE_GL] = COMMAND("clEnqueueAcquireGLObjects", "Acquire GL objects",
 				       KY_TYPE_MARKER, 0),

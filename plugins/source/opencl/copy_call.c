@@ -50,6 +50,12 @@ static uint64_t count_sizes(const size_t *sizes, cl_uint count)
 	return sum;
 }
 
+/* What a migration may move; nothing where the old contents are given up. */
+static uint64_t count_migration(cl_mem_migration_flags flags, uint64_t size)
+{
+	return flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED ? KY_BYTES_UNKNOWN : size;
+}
+
 /* What a map may bring to the host; nothing where the old contents are given up. */
 static uint64_t count_map(cl_map_flags flags, uint64_t size)
 {
@@ -277,7 +283,7 @@ static cl_int CL_API_CALL enqueue_migrate(cl_command_queue queue, cl_uint count,
 {
 	KY_ENQUEUE(flags & CL_MIGRATE_MEM_OBJECT_HOST ? KY_CALL_MIGRATE_TO_HOST
 						      : KY_CALL_MIGRATE,
-		   count_objects(objects, count), CL_FALSE,
+		   count_migration(flags, count_objects(objects, count)), CL_FALSE,
 		   KY_TARGET->clEnqueueMigrateMemObjects, queue, count, objects, flags,
 		   wait_count, wait_list);
 }
@@ -338,8 +344,9 @@ static cl_int CL_API_CALL enqueue_svm_migrate(cl_command_queue queue, cl_uint co
 {
 	KY_ENQUEUE(flags & CL_MIGRATE_MEM_OBJECT_HOST ? KY_CALL_SVM_MIGRATE_TO_HOST
 						      : KY_CALL_SVM_MIGRATE,
-		   count_sizes(sizes, count), CL_FALSE, KY_TARGET->clEnqueueSVMMigrateMem,
-		   queue, count, pointers, sizes, flags, wait_count, wait_list);
+		   count_migration(flags, count_sizes(sizes, count)), CL_FALSE,
+		   KY_TARGET->clEnqueueSVMMigrateMem, queue, count, pointers, sizes,
+		   flags, wait_count, wait_list);
 }
 
 void KY_LAYER_NAME(ky_copy_call_install)(cl_icd_dispatch *table)

@@ -29,6 +29,7 @@ const char *const ky_extension_names[KY_EXTENSION_COUNT] = {
 	[KY_EXTENSION_USM_COPY] = "clEnqueueMemcpyINTEL",
 	[KY_EXTENSION_USM_FILL] = "clEnqueueMemFillINTEL",
 	[KY_EXTENSION_USM_MIGRATE] = "clEnqueueMigrateMemINTEL",
+	[KY_EXTENSION_USM_ADVISE] = "clEnqueueMemAdviseINTEL",
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* growing the list */

@@ -68,6 +68,21 @@ static cl_int CL_API_CALL enqueue_usm_migrate(cl_command_queue queue, const void
 		   flags, wait_count, wait_list);
 }
 
+static cl_int CL_API_CALL enqueue_usm_advise(cl_command_queue queue, const void *pointer,
+					     size_t size, cl_mem_advice_intel advice,
+					     cl_uint wait_count,
+					     const cl_event *wait_list, cl_event *event)
+{
+	void *symbol = find_function(queue, KY_EXTENSION_USM_ADVISE);
+	clEnqueueMemAdviseINTEL_fn advise;
+
+	if (!symbol)
+		return CL_INVALID_COMMAND_QUEUE;
+	memcpy(&advise, &symbol, sizeof(advise));
+	KY_ENQUEUE(KY_CALL_USM_ADVISE, KY_BYTES_UNKNOWN, CL_FALSE, advise, queue, pointer,
+		   size, advice, wait_count, wait_list);
+}
+
 /* ---- Command buffers ---- */
 
 /* The queue that a buffer was made for, on which it runs when none is named. */
@@ -149,21 +164,39 @@ static cl_int CL_API_CALL enqueue_command_buffer(
 
 /* ---- Asking for a function ---- */
 
+/*
+ * The wrapper of a function that is also asked for by name, which would get the program
+ * the driver's own instead of the loader's.
+ */
+static void *find_in_table(const char *name)
+{
+	const cl_icd_dispatch *table = &KY_LAYER->wrapped;
+	void *function = NULL;
+
+	if (strcmp(name, "clEnqueueAcquireGLObjects") == 0)
+		memcpy(&function, &table->clEnqueueAcquireGLObjects, sizeof(function));
+	else if (strcmp(name, "clEnqueueReleaseGLObjects") == 0)
+		memcpy(&function, &table->clEnqueueReleaseGLObjects, sizeof(function));
+	return function;
+}
+
 /* What the program gets instead of `found`, the function of this name below us. */
 static void *replace(const char *name, void *found)
 {
 	const clEnqueueMemcpyINTEL_fn usm_copy = enqueue_usm_copy;
 	const clEnqueueMemFillINTEL_fn usm_fill = enqueue_usm_fill;
 	const clEnqueueMigrateMemINTEL_fn usm_migrate = enqueue_usm_migrate;
+	const clEnqueueMemAdviseINTEL_fn usm_advise = enqueue_usm_advise;
 	const clCreateCommandBufferKHR_fn create = create_command_buffer;
 	const clEnqueueCommandBufferKHR_fn run = enqueue_command_buffer;
-	void *wrappers[KY_EXTENSION_COUNT];
+	void *wrappers[KY_EXTENSION_COUNT], *wrapper;
 
 	if (!found || !name || ky_state_is_inherited())
 		return found;
 	memcpy(&wrappers[KY_EXTENSION_USM_COPY], &usm_copy, sizeof(void *));
 	memcpy(&wrappers[KY_EXTENSION_USM_FILL], &usm_fill, sizeof(void *));
 	memcpy(&wrappers[KY_EXTENSION_USM_MIGRATE], &usm_migrate, sizeof(void *));
+	memcpy(&wrappers[KY_EXTENSION_USM_ADVISE], &usm_advise, sizeof(void *));
 	memcpy(&wrappers[KY_EXTENSION_CREATE_COMMAND_BUFFER], &create, sizeof(void *));
 	memcpy(&wrappers[KY_EXTENSION_ENQUEUE_COMMAND_BUFFER], &run, sizeof(void *));
 	wrappers[KY_EXTENSION_CREATE_QUEUE] = KY_LAYER_NAME(ky_queue_call_create_khr)();
@@ -172,7 +205,8 @@ static void *replace(const char *name, void *found)
 		if (strcmp(name, ky_extension_names[i]) == 0)
 			return wrappers[i];
 	}
-	return found;
+	wrapper = find_in_table(name);
+	return wrapper ? wrapper : found;
 }
 
 static void *CL_API_CALL get_function_for_platform(cl_platform_id platform,
