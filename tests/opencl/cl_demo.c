@@ -7,19 +7,11 @@
  * The last line counts the commands that were enqueued with success ("commands N"). It
  * exits with work in flight and with a command that waits for a user event for ever.
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include "cl_print.h"
 
-#include <CL/cl.h>
-#include <CL/cl_ext.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define SIZE 4096
 
@@ -36,85 +28,6 @@ static cl_platform_id platform;
 static cl_device_id device;
 static cl_context context;
 static cl_program program;
-static atomic_uint commands;
-
-/* Prints the outcome of a call, and counts it if it launched a command. */
-static cl_int call(const char *name, cl_int error)
-{
-	printf("%s: %d\n", name, error);
-	return error;
-}
-
-static void command(const char *name, cl_int error)
-{
-	if (call(name, error) == CL_SUCCESS)
-		atomic_fetch_add(&commands, 1);
-}
-
-/* A driver drops its own references a moment after a command is complete. */
-static void settle(void)
-{
-	nanosleep(&(struct timespec){0, 50000000}, NULL);
-}
-
-static void print_queue(const char *name, cl_command_queue queue)
-{
-	cl_command_queue_properties properties = 0;
-	cl_queue_properties list[16];
-	size_t size = 0;
-	cl_uint references = 0;
-	cl_int error;
-
-	error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties),
-				      &properties, &size);
-	printf("%s: properties %d 0x%llx size %zu\n", name, error,
-	       (unsigned long long)properties, size);
-	size = 77;
-	memset(list, 0x5a, sizeof(list));
-	error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof(list),
-				      list, &size);
-	printf("%s: list %d size %zu:", name, error, size);
-	for (size_t i = 0; i < size / sizeof(*list) && i < 16; i++)
-		printf(" 0x%llx", (unsigned long long)list[i]);
-	printf(" then 0x%llx\n", (unsigned long long)list[size / sizeof(*list)]);
-	size = 77;
-	error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, &size);
-	printf("%s: list without room %d size %zu\n", name, error, size);
-	error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, 8, list, NULL);
-	printf("%s: list with little room %d\n", name, error);
-	error = clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof(references),
-				      &references, NULL);
-	printf("%s: references %d %u\n", name, error, references);
-}
-
-static void print_event(const char *name, cl_event event)
-{
-	cl_int status = 77;
-	cl_uint references = 0;
-	cl_command_type type = 0;
-	cl_ulong stamp[2] = {0, 0};
-	cl_int error;
-
-	error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
-			       &status, NULL);
-	printf("%s: status %d %d\n", name, error, status);
-	error = clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof(type), &type, NULL);
-	printf("%s: type %d 0x%x\n", name, error, type);
-	error = clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof(references),
-			       &references, NULL);
-	/* The driver lets go of a complete event when it likes to. */
-	printf("%s: references %d %s\n", name, error,
-	       references >= 1 && references <= 6 ? "few" : "many");
-	for (cl_profiling_info what = CL_PROFILING_COMMAND_QUEUED;
-	     what <= CL_PROFILING_COMMAND_END; what++) {
-		error = clGetEventProfilingInfo(event, what, sizeof(stamp[0]), &stamp[0],
-						NULL);
-		printf("%s: profiling 0x%x %d %s\n", name, what, error,
-		       error == CL_SUCCESS && stamp[0] ? "stamp" : "none");
-	}
-	error = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 4, stamp, NULL);
-	printf("%s: profiling with little room %d\n", name, error);
-}
 
 static cl_command_queue make_queue(const char *name,
 				   cl_command_queue_properties properties)
@@ -135,72 +48,6 @@ static cl_kernel make_kernel(const char *name, cl_mem buffer)
 	call(name, error);
 	clSetKernelArg(kernel, 0, sizeof(buffer), &buffer);
 	return kernel;
-}
-
-/* ---- Queues ---- */
-
-static void try_queues(void)
-{
-	const cl_queue_properties lists[][5] = {
-		{0},
-		{CL_QUEUE_PROPERTIES, 0, 0},
-		{CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0},
-		{CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0},
-		{CL_QUEUE_SIZE, 4096, 0},
-		{CL_QUEUE_PROPERTIES,
-		 CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
-		 CL_QUEUE_SIZE, 4096, 0},
-		{0x7777, 1, 0},
-	};
-	cl_command_queue queue;
-	cl_int error;
-
-	for (size_t i = 0; i <= sizeof(lists) / sizeof(*lists); i++) {
-		const cl_queue_properties *list =
-			i < sizeof(lists) / sizeof(*lists) ? lists[i] : NULL;
-		char name[64];
-
-		snprintf(name, sizeof(name), "queue by list %zu", i);
-		error = 77;
-		queue = clCreateCommandQueueWithProperties(context, device, list, &error);
-		call(name, error);
-		if (!queue)
-			continue;
-		print_queue(name, queue);
-		call("release", clReleaseCommandQueue(queue));
-	}
-	queue = make_queue("queue with bad properties", 0xff00);
-	if (queue)
-		clReleaseCommandQueue(queue);
-	call("no context", (clCreateCommandQueue(NULL, device, 0, &error), error));
-	queue = make_queue("queue to retain", 0);
-	call("retain", clRetainCommandQueue(queue));
-	print_queue("retained queue", queue);
-	call("release", clReleaseCommandQueue(queue));
-	call("release", clReleaseCommandQueue(queue));
-}
-
-static void try_extension(void)
-{
-	typedef cl_command_queue(CL_API_CALL * create_fn)(
-		cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
-	void *symbol = clGetExtensionFunctionAddressForPlatform(
-		platform, "clCreateCommandQueueWithPropertiesKHR");
-	create_fn create;
-	cl_command_queue queue;
-	cl_int error = 77;
-
-	printf("extension: %s\n", symbol ? "yes" : "no");
-	printf("no such extension: %s\n",
-	       clGetExtensionFunctionAddressForPlatform(platform, "clNothing") ? "yes"
-									       : "no");
-	if (!symbol)
-		return;
-	memcpy(&create, &symbol, sizeof(create));
-	queue = create(context, device, NULL, &error);
-	call("queue by extension", error);
-	print_queue("queue by extension", queue);
-	clReleaseCommandQueue(queue);
 }
 
 /* ---- Commands ---- */
@@ -453,7 +300,7 @@ static void *run_thread(void *data)
 	for (int i = 0; i < 200; i++) {
 		if (clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL,
 					   NULL) == CL_SUCCESS)
-			atomic_fetch_add(&commands, 1);
+			count_command();
 		if (i % 50 == 49)
 			clFinish(queue);
 	}
@@ -552,8 +399,6 @@ int main(void)
 		puts("no OpenCL device");
 		return 77;
 	}
-	try_queues();
-	try_extension();
 	for (size_t i = 0; i < 3; i++) {
 		queue = make_queue("queue", kinds[i]);
 		print_queue("queue", queue);
@@ -575,6 +420,6 @@ int main(void)
 			 &references, NULL);
 	printf("context references: %u\n", references);
 	leave_in_flight(queue);
-	printf("commands %u\n", atomic_load(&commands));
+	print_commands();
 	return 3;
 }

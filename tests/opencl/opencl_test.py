@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs cl_demo and cl_cases plain and under the layer with the stub agent, and checks two
-things: that a program cannot tell the difference, and that every command was recorded.
+"""Runs the programs of this folder plain and under the layer with the stub agent, and checks
+two things: that a program cannot tell the difference, and that every command was recorded.
 
-usage: opencl_test.py CL_DEMO CL_CASES OPENCL_SO STUB_SO
+usage: opencl_test.py CL_DEMO CL_ANSWERS CL_CASES OPENCL_SO STUB_SO OTHER_LAYER_SO
 """
 import json
 import os
@@ -206,6 +206,37 @@ def test_pass_through(demo, layer, stub):
               f"a pass-through changes nothing ({environment})")
 
 
+def differences(plain, under):
+    """The first lines that a layer has changed."""
+    pairs = zip(plain.stdout.splitlines(), under.stdout.splitlines())
+    return [pair for pair in pairs if pair[0] != pair[1]][:4]
+
+
+def test_chain(programs, layer, stub, other, folder):
+    """Answers stay the same wherever in a chain of layers ours stands, and the others see all
+    calls of the program: ours drops none and adds no launch. The last one is the outermost."""
+    inner, outer = (shutil.copy(other, os.path.join(folder, name))
+                    for name in ("inner.so", "outer.so"))
+    for program in programs:
+        plain = run([program], {}, stderr=subprocess.DEVNULL)
+        count = int(plain.stdout.split()[-1])
+        for chain in ([layer], [inner, layer], [layer, outer], [inner, layer, outer]):
+            names = ":".join(os.path.basename(path) for path in chain)
+            out = os.path.join(folder, "chain.json")
+            under = run([program], {"KYMO_AGENT": stub, "OPENCL_LAYERS": ":".join(chain),
+                                    "STUB_OUT": out}, stderr=subprocess.DEVNULL)
+            check((under.stdout, under.returncode) == (plain.stdout, plain.returncode),
+                  f"answers are the plain ones under {names} ({differences(plain, under)})")
+            dump = Dump(out)
+            device = sum(1 for r in dump.records if r["flags"] & TARGET)
+            check(device == count and not dump.lost,
+                  f"{count} commands are recorded under {names} ({device}, {dump.lost})")
+        seen = [open(path + ".seen", encoding="ascii").read() for path in (inner, outer)]
+        launches, queues = zip(*(map(int, line.split()) for line in seen))
+        check(launches[0] == launches[1] > 0, f"both see all launches ({seen})")
+        check(queues[0] >= queues[1] > 0, f"and all queues ({seen})")
+
+
 def test_shell(demo, layer, stub, folder):
     out = os.path.join(folder, "shell.json")
     run(["sh", "-c", f"echo x >/dev/null; exec '{demo}'"],
@@ -255,10 +286,12 @@ def test_bound(cases, layer, stub, folder):
 
 
 def main():
-    demo, cases, layer, stub = (os.path.abspath(path) for path in sys.argv[1:5])
+    demo, answers, cases, layer, stub, other = (
+        os.path.abspath(path) for path in sys.argv[1:7])
     with tempfile.TemporaryDirectory() as folder:
         test_recording(demo, layer, stub, folder)
         test_pass_through(demo, layer, stub)
+        test_chain([demo, answers], layer, stub, other, folder)
         test_shell(demo, layer, stub, folder)
         test_cases(cases, layer, stub, folder)
         test_bound(cases, layer, stub, folder)
