@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kymo record on OpenCL programs of others, read by a reader of our own: tests/e2e/trace.py.
 Prints TAP; `opencl_e2e.py WORD` runs the cases whose names have the word."""
+import collections
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -16,7 +18,9 @@ import traceback
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from trace import Trace
 
-KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
+BUILD = os.environ["KYMO_BUILD"]
+KYMO = os.path.join(BUILD, "kymo")
+PROGRAMS = os.path.join(BUILD, "tests", "opencl")
 PYTHON = "/usr/bin/python3"  # Debian's, which has pyopencl
 CLPEAK = ["clpeak", "--kernel-latency"]
 KERNELS = 20000  # clpeak launches at least as many
@@ -48,6 +52,32 @@ if __name__ == '__main__':
 """
 
 
+# Prints what the layer has changed and must not show.
+ANSWERS = """
+import numpy, pyopencl as cl, pyopencl.array
+
+context = cl.create_some_context(interactive=False)
+for properties in (0, cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE,
+                   cl.command_queue_properties.PROFILING_ENABLE):
+    queue = cl.CommandQueue(context, properties=properties)
+    print(queue.properties, queue.reference_count, queue.context == context)
+    a = cl.array.arange(queue, 1000, dtype=numpy.float32)
+    print(cl.array.sum(a).get(), cl.array.dot(a, a).get(), (3 * a + a).get()[7])
+    event = cl.enqueue_marker(queue)
+    event.wait()
+    print(event.command_type, event.command_execution_status, event.command_queue == queue)
+    try:
+        print("stamps in order:", event.profile.start <= event.profile.end)
+    except cl.RuntimeError as error:
+        print(error)
+    try:
+        cl.enqueue_copy(queue, numpy.empty(8, numpy.float32), a.data, src_offset=1 << 20)
+    except cl.Error as error:
+        print(error)
+    queue.finish()
+"""
+
+
 class Skip(Exception):
     """This case cannot be run here; says why."""
 
@@ -73,10 +103,50 @@ def info(path):
 
 def same_but_numbers(a, b):
     """Output lines without what is measured."""
+    number = re.compile(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?$")
+
     def words(text):
-        return [[word for word in line.split() if not word.replace(".", "").isdigit()]
+        return [[word for word in line.split() if not number.match(word)]
                 for line in text.splitlines()]
     return words(a) == words(b)
+
+
+def chains(folder):
+    """Commands that start a program with other layers around ours: none, inside, outside, both.
+    The first one named is the innermost."""
+    inner, outer = (shutil.copy(os.path.join(PROGRAMS, "cl_layer.so"), os.path.join(folder, name))
+                    for name in ("inner.so", "outer.so"))
+    start = 'exec "$@"'
+    for layers in ("$OPENCL_LAYERS", f"{inner}:$OPENCL_LAYERS", f"$OPENCL_LAYERS:{outer}",
+                   f"{inner}:$OPENCL_LAYERS:{outer}"):
+        yield ["sh", "-c", f"OPENCL_LAYERS={layers} {start}", "sh"]
+    for path in (inner, outer):
+        assert os.path.exists(path + ".seen"), f"{path} was never loaded"
+
+
+def check_same(folder, command, same=str.__eq__):
+    """The command says recorded, under any chain of layers, what it says plain."""
+    plain = subprocess.run(command, capture_output=True, text=True, check=False)
+    for chain in chains(folder):
+        done, path = record(folder, [*chain, *command])
+        assert done.returncode == plain.returncode, (chain, done.returncode, done.stderr)
+        assert same(done.stdout, plain.stdout), (chain, plain.stdout, done.stdout)
+        assert plain.stderr in done.stderr or same is same_but_numbers, done.stderr
+        trace = Trace(path)
+        assert trace.kernels and trace.lost() == 0, trace.ledger
+
+
+def need_program(name):
+    path = os.path.join(PROGRAMS, name)
+    if not os.path.exists(path):
+        raise Skip(f"{name} was not built: no OpenCL loader to link")
+    return path
+
+
+def launches_by_process(trace):
+    devices = {event["pid"] for event in trace.kernels}
+    return collections.Counter(start["pid"] for start, finish in trace.arrows
+                               if finish["pid"] in devices)
 
 
 def every_kernel_of_clpeak_has_its_launch_and_its_arrow(folder):
@@ -203,6 +273,60 @@ def a_program_that_never_uses_a_device_gives_an_empty_trace(folder):
     assert states.get("opencl") == "absent", states
 
 
+def clfft_says_what_it_says_plain(folder):
+    need("clFFT-client")
+    need_program("cl_layer.so")
+    check_same(folder, ["clFFT-client", "-x", "1024", "-p", "5"], same_but_numbers)
+
+
+def pyopencl_is_told_what_it_is_told_plain(folder):
+    need_pyopencl()
+    need_program("cl_layer.so")
+    script = os.path.join(folder, "answers.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(ANSWERS)
+    check_same(folder, [PYTHON, script])
+
+
+def every_answer_is_the_plain_one(folder):
+    check_same(folder, [need_program("cl_answers")])
+
+
+def threads_that_launch_while_the_process_forks_spawns_and_execs_lose_nothing(folder):
+    done, path = record(folder, [need_program("cl_storm"), "storm"])
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    launched = {int(pid): int(count) for _, pid, count in
+                (line.split() for line in done.stdout.splitlines())}
+    assert sorted(launched.values()) == [10000] * 6 + [40000], launched
+    trace = Trace(path)
+    assert launches_by_process(trace) == launched, launches_by_process(trace)
+    assert len(trace.kernels) == sum(launched.values())
+    assert trace.lost() == 0, trace.ledger
+
+
+def all_that_was_over_when_threads_were_killed_is_there(folder):
+    for _ in range(5):
+        done, path = record(folder, [need_program("cl_storm"), "kill"])
+        assert done.returncode == 137, (done.returncode, done.stderr)
+        finished = int(done.stdout.split()[1])
+        trace = Trace(path)
+        assert finished <= len(trace.kernels) <= 40000, (finished, len(trace.kernels))
+        # One record per thread can have been counted and not yet committed.
+        assert trace.ledger["cut"] <= 8, trace.ledger
+        assert trace.ledger["accepted"] == trace.ledger["written"] + trace.ledger["cut"]
+
+
+def valgrind_finds_nothing_in_a_recorded_program(folder):
+    need("valgrind")
+    done, path = record(folder, [
+        "valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite,possible",
+        "--errors-for-leak-kinds=definite,possible", "--error-exitcode=99", "--num-callers=50",
+        "--suppressions=" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "pocl.supp"),
+        need_program("cl_demo")])
+    assert done.returncode == 3 and "==" not in done.stderr, done.stderr
+    assert len(Trace(path).kernels) > 600
+
+
 CASES = [
     every_kernel_of_clpeak_has_its_launch_and_its_arrow,
     the_compressed_trace_is_the_same,
@@ -212,6 +336,12 @@ CASES = [
     two_ranks_under_mpirun_are_one_trace,
     a_program_killed_at_any_point_leaves_what_it_committed,
     a_program_that_never_uses_a_device_gives_an_empty_trace,
+    clfft_says_what_it_says_plain,
+    pyopencl_is_told_what_it_is_told_plain,
+    every_answer_is_the_plain_one,
+    threads_that_launch_while_the_process_forks_spawns_and_execs_lose_nothing,
+    all_that_was_over_when_threads_were_killed_is_there,
+    valgrind_finds_nothing_in_a_recorded_program,
 ]
 
 
