@@ -5,18 +5,17 @@
  *
  *   stress        four threads share two queues and make, use and release others
  *   fork          a child is forked with commands pending, and launches its own
- *   loaders LIB   a second OpenCL loader, a copy of the first at another path
  *   buffer        cl_khr_command_buffer; exits with 77 where there is none
  *   blocked       5000 commands wait for one event before any may run
  *   errno         every call leaves errno as it was
+ *   devices       a context and two queues for each device and sub-device, "devices N"
+ *   released      1000 queues are released with a command in flight
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
-#include <CL/cl_icd.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -135,39 +134,6 @@ static int run_fork(void)
 	return 0;
 }
 
-static int run_loaders(const char *path)
-{
-	cl_command_queue own = clCreateCommandQueue(context, device, 0, NULL), other;
-	cl_kernel kernel = make_kernel("add");
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-	cl_api_clGetPlatformIDs get_platforms;
-	cl_api_clCreateCommandQueue create;
-	cl_api_clEnqueueNDRangeKernel enqueue;
-	cl_api_clFinish finish;
-	cl_platform_id found = NULL;
-
-	if (!library) {
-		puts(dlerror());
-		return 1;
-	}
-	*(void **)&get_platforms = dlsym(library, "clGetPlatformIDs");
-	*(void **)&create = dlsym(library, "clCreateCommandQueue");
-	*(void **)&enqueue = dlsym(library, "clEnqueueNDRangeKernel");
-	*(void **)&finish = dlsym(library, "clFinish");
-	printf("platforms: %d\n", get_platforms(1, &found, NULL));
-	other = create(context, device, 0, NULL);
-	for (int i = 0; i < 10; i++) {
-		launch(own, kernel, NULL);
-		if (enqueue(other, kernel, 1, NULL, &size, NULL, 0, NULL, NULL) ==
-		    CL_SUCCESS)
-			atomic_fetch_add(&commands, 1);
-	}
-	finish(other);
-	clFinish(own);
-	dlclose(library);
-	return 0;
-}
-
 static void *find(const char *name)
 {
 	return clGetExtensionFunctionAddressForPlatform(platform, name);
@@ -243,6 +209,68 @@ static int run_errno(void)
 	return 0;
 }
 
+/* Launches on two queues of a context with this device alone. */
+static void use_device(cl_device_id used)
+{
+	const char *text = source;
+	cl_kernel kernel;
+
+	context = clCreateContext(NULL, 1, &used, NULL, NULL, NULL);
+	program = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+	clBuildProgram(program, 0, NULL, "", NULL, NULL);
+	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 4096, NULL, NULL);
+	kernel = make_kernel("add");
+	shared[0] = clCreateCommandQueue(context, used, 0, NULL);
+	shared[1] = clCreateCommandQueue(context, used, 0, NULL);
+	for (int i = 0; i < 20; i++)
+		launch(shared[i % 2], kernel, NULL);
+	clFinish(shared[0]);
+	clFinish(shared[1]);
+}
+
+static int run_devices(void)
+{
+	const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1,
+							0};
+	cl_device_id devices[8], parts[8];
+	cl_uint count = 0, used = 0;
+
+	clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count);
+	for (cl_uint i = 0; i < count; i++) {
+		cl_uint part_count = 0;
+
+		use_device(devices[i]);
+		if (clCreateSubDevices(devices[i], equally, 8, parts, &part_count) !=
+		    CL_SUCCESS)
+			part_count = 0;
+		for (cl_uint part = 0; part < part_count; part++)
+			use_device(parts[part]);
+		used += 1 + part_count;
+	}
+	printf("devices %u\n", used);
+	return 0;
+}
+
+/* Nobody waits for these, and yet their events must not be kept. */
+static int run_released(void)
+{
+	cl_kernel kernel = make_kernel("add");
+	cl_command_queue queue;
+	cl_uint references = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		queue = clCreateCommandQueue(context, device, 0, NULL);
+		launch(queue, kernel, NULL);
+		clReleaseCommandQueue(queue);
+	}
+	usleep(200000);
+	queue = clCreateCommandQueue(context, device, 0, NULL);
+	clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof(references),
+			 &references, NULL);
+	printf("context references %u\n", references);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -254,14 +282,16 @@ int main(int argc, char **argv)
 		result = run_stress();
 	else if (strcmp(mode, "fork") == 0)
 		result = run_fork();
-	else if (strcmp(mode, "loaders") == 0 && argc > 2)
-		result = run_loaders(argv[2]);
 	else if (strcmp(mode, "buffer") == 0)
 		result = run_buffer();
 	else if (strcmp(mode, "blocked") == 0)
 		result = run_blocked();
 	else if (strcmp(mode, "errno") == 0)
 		result = run_errno();
+	else if (strcmp(mode, "devices") == 0)
+		result = run_devices();
+	else if (strcmp(mode, "released") == 0)
+		result = run_released();
 	printf("commands %u\n", atomic_load(&commands));
 	return result;
 }

@@ -3,7 +3,7 @@
 """Runs the programs of this folder plain and under the layer with the stub agent, and checks
 two things: that a program cannot tell the difference, and that every command was recorded.
 
-usage: opencl_test.py CL_DEMO CL_ANSWERS CL_CASES OPENCL_SO STUB_SO OTHER_LAYER_SO
+usage: opencl_test.py CL_DEMO CL_ANSWERS CL_CASES CL_LOADERS OPENCL_SO STUB_SO OTHER_LAYER_SO
 """
 import json
 import os
@@ -251,26 +251,57 @@ def find_loader(program):
 
 
 def test_cases(cases, layer, stub, folder):
-    other = os.path.join(folder, "libOtherOpenCL.so")
-    shutil.copy(find_loader(cases), other)
-    for case in (["stress"], ["fork"], ["loaders", other], ["buffer"], ["blocked"],
-                 ["errno"]):
-        for follow in ({}, {"STUB_FORK": "follow"}) if case == ["fork"] else ({},):
-            out = os.path.join(folder, case[0] + ".json")
-            plain = run([cases, *case], {})
-            under = run([cases, *case], {"KYMO_AGENT": stub, "OPENCL_LAYERS": layer,
-                                         "STUB_OUT": out, **follow})
-            check((under.stdout, under.returncode) == (plain.stdout, plain.returncode),
-                  f"{case[0]} is the same program ({under.stdout}, {plain.stdout})")
-            if plain.returncode == SKIP or follow:
-                continue
-            dump = Dump(out)
-            device = [r for r in dump.records if r["flags"] & TARGET]
-            host = [r for r in dump.records if r["flags"] & ORIGIN]
-            expected = int(plain.stdout.split()[-1])
-            check(len(device) == len(host) == expected and not dump.lost,
-                  f"{case[0]} has {expected} commands ({len(device)}, {len(host)})")
-            check(not any(r["flags"] & UNTIMED for r in device), f"{case[0]} is timed")
+    for case, more in (("stress", {}), ("fork", {}), ("fork", {"STUB_FORK": "follow"}),
+                       ("buffer", {}), ("blocked", {}), ("errno", {}), ("released", {}),
+                       ("devices", {"POCL_DEVICES": "pthread basic"})):
+        out = os.path.join(folder, case + ".json")
+        plain = run([cases, case], more)
+        under = run([cases, case], {"KYMO_AGENT": stub, "OPENCL_LAYERS": layer,
+                                    "STUB_OUT": out, **more})
+        check((under.stdout, under.returncode) == (plain.stdout, plain.returncode),
+              f"{case} is the same program ({under.stdout}, {plain.stdout})")
+        if plain.returncode == SKIP or "STUB_FORK" in more:
+            continue
+        dump = Dump(out)
+        device = check_all(case, dump, int(plain.stdout.split()[-1]))
+        if case == "devices":
+            check_devices(dump, device, int(plain.stdout.split()[1]))
+
+
+def check_all(case, dump, expected, unasked=0):
+    device = [r for r in dump.records if r["flags"] & TARGET]
+    host = [r for r in dump.records if r["flags"] & ORIGIN]
+    check(len(device) == len(host) == expected and not dump.lost,
+          f"{case} has {expected} commands ({len(device)}, {len(host)}, {dump.lost})")
+    check(not any(r["flags"] & UNTIMED & ~unasked for r in device), f"{case} is timed")
+    return device
+
+
+def check_devices(dump, device, expected):
+    """Two queues of ten commands on each, with a clock per device and a context each."""
+    tracks = {n: e for (kind, n), e in dump.entries.items() if kind == "track"}
+    by_device = Counter(tracks[r["track"]]["device"] for r in device)
+    check(expected >= 3 and list(by_device.values()) == [20] * expected,
+          f"each of {expected} devices has its commands ({by_device})")
+    check(set(Counter(r["track"] for r in device).values()) == {10}, "two queues each")
+    check(len({e["clock"] for e in tracks.values()}) == expected, "a clock each")
+    check(len({r["attributes"]["context"] for r in device}) == expected, "a context each")
+
+
+def test_loaders(program, loader, layer, stub, folder):
+    """libOpenCL opened by name and for itself alone; a second one beside it; a third, which
+    is passed through."""
+    paths = [loader] + [shutil.copy(loader, os.path.join(folder, f"libOther{number}.so"))
+                        for number in (2, 3)]
+    out = os.path.join(folder, "loaders.json")
+    for count in (1, 2, 3):
+        plain = run([program, *paths[:count]], {})
+        under = run([program, *paths[:count]],
+                    {"KYMO_AGENT": stub, "OPENCL_LAYERS": layer, "STUB_OUT": out})
+        check((under.stdout, under.returncode) == (plain.stdout, plain.returncode) and
+              plain.stdout == b"commands %d\n" % (10 * count),
+              f"{count} loaders are the same program ({under.stdout}, {plain.stdout})")
+        check_all(f"{count} loaders", Dump(out), 10 * min(count, 2), UNTIMED)
 
 
 def test_bound(cases, layer, stub, folder):
@@ -286,14 +317,15 @@ def test_bound(cases, layer, stub, folder):
 
 
 def main():
-    demo, answers, cases, layer, stub, other = (
-        os.path.abspath(path) for path in sys.argv[1:7])
+    demo, answers, cases, loaders, layer, stub, other = (
+        os.path.abspath(path) for path in sys.argv[1:8])
     with tempfile.TemporaryDirectory() as folder:
         test_recording(demo, layer, stub, folder)
         test_pass_through(demo, layer, stub)
         test_chain([demo, answers], layer, stub, other, folder)
         test_shell(demo, layer, stub, folder)
         test_cases(cases, layer, stub, folder)
+        test_loaders(loaders, find_loader(cases), layer, stub, folder)
         test_bound(cases, layer, stub, folder)
     print("FAILED" if failures else "ok")
     return 1 if failures else 0
