@@ -39,15 +39,7 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 
 static cl_int CL_API_CALL flush(cl_command_queue queue)
 {
-	uint64_t begin;
-	cl_int error;
-
-	if (!ky_state_is_recording())
-		return KY_TARGET->clFlush(queue);
-	begin = ky_span_begin(KY_CALL_FLUSH);
-	error = KY_TARGET->clFlush(queue);
-	ky_span_end(KY_CALL_FLUSH, begin, error);
-	return error;
+	KY_SPAN_CALL(KY_CALL_FLUSH, KY_TARGET->clFlush, queue);
 }
 
 /* The queues of the first few events that were waited for. */
@@ -86,59 +78,28 @@ static cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event *events)
 
 static cl_int CL_API_CALL enqueue_barrier(cl_command_queue queue)
 {
-	uint64_t begin;
-	cl_int error;
-
-	if (!ky_state_is_recording())
-		return KY_TARGET->clEnqueueBarrier(queue);
-	begin = ky_span_begin(KY_CALL_BARRIER);
-	error = KY_TARGET->clEnqueueBarrier(queue);
-	ky_span_end(KY_CALL_BARRIER, begin, error);
-	return error;
+	KY_SPAN_CALL(KY_CALL_BARRIER, KY_TARGET->clEnqueueBarrier, queue);
 }
 
 static cl_int CL_API_CALL enqueue_wait_for_events(cl_command_queue queue, cl_uint count,
 						  const cl_event *events)
 {
-	uint64_t begin;
-	cl_int error;
-
-	if (!ky_state_is_recording())
-		return KY_TARGET->clEnqueueWaitForEvents(queue, count, events);
-	begin = ky_span_begin(KY_CALL_QUEUE_WAIT);
-	error = KY_TARGET->clEnqueueWaitForEvents(queue, count, events);
-	ky_span_end(KY_CALL_QUEUE_WAIT, begin, error);
-	return error;
+	KY_SPAN_CALL(KY_CALL_QUEUE_WAIT, KY_TARGET->clEnqueueWaitForEvents, queue, count,
+		     events);
 }
 
 static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
 {
-	uint64_t begin;
-	cl_int error;
-
-	if (!ky_state_is_recording())
-		return KY_TARGET->clSetUserEventStatus(event, status);
-	begin = ky_span_begin(KY_CALL_SET_USER_EVENT_STATUS);
-	error = KY_TARGET->clSetUserEventStatus(event, status);
-	ky_span_end(KY_CALL_SET_USER_EVENT_STATUS, begin, error);
-	return error;
+	KY_SPAN_CALL(KY_CALL_SET_USER_EVENT_STATUS, KY_TARGET->clSetUserEventStatus,
+		     event, status);
 }
 
 static cl_int CL_API_CALL build_program(cl_program program, cl_uint device_count,
 					const cl_device_id *devices, const char *options,
 					notify_fn notify, void *data)
 {
-	uint64_t begin;
-	cl_int error;
-
-	if (!ky_state_is_recording())
-		return KY_TARGET->clBuildProgram(program, device_count, devices, options,
-						 notify, data);
-	begin = ky_span_begin(KY_CALL_BUILD_PROGRAM);
-	error = KY_TARGET->clBuildProgram(program, device_count, devices, options, notify,
-					  data);
-	ky_span_end(KY_CALL_BUILD_PROGRAM, begin, error);
-	return error;
+	KY_SPAN_CALL(KY_CALL_BUILD_PROGRAM, KY_TARGET->clBuildProgram, program,
+		     device_count, devices, options, notify, data);
 }
 
 static cl_int CL_API_CALL compile_program(cl_program program, cl_uint device_count,
@@ -148,19 +109,9 @@ static cl_int CL_API_CALL compile_program(cl_program program, cl_uint device_cou
 					  const char **header_names, notify_fn notify,
 					  void *data)
 {
-	uint64_t begin;
-	cl_int error;
-
-	if (!ky_state_is_recording())
-		return KY_TARGET->clCompileProgram(program, device_count, devices,
-						   options, header_count, headers,
-						   header_names, notify, data);
-	begin = ky_span_begin(KY_CALL_COMPILE_PROGRAM);
-	error = KY_TARGET->clCompileProgram(program, device_count, devices, options,
-					    header_count, headers, header_names, notify,
-					    data);
-	ky_span_end(KY_CALL_COMPILE_PROGRAM, begin, error);
-	return error;
+	KY_SPAN_CALL(KY_CALL_COMPILE_PROGRAM, KY_TARGET->clCompileProgram, program,
+		     device_count, devices, options, header_count, headers, header_names,
+		     notify, data);
 }
 
 static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_count,

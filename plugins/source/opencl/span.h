@@ -18,4 +18,18 @@ void ky_span_emit(enum ky_call call, uint64_t begin, uint64_t end, cl_int error,
 uint64_t ky_span_begin(enum ky_call call);
 void ky_span_end(enum ky_call call, uint64_t begin, cl_int error);
 
+/* The body of a wrapped call that launches nothing, and after which nothing is to do. */
+#define KY_SPAN_CALL(call, function, ...)               \
+	do {                                            \
+		uint64_t begin;                         \
+		cl_int error;                           \
+                                                        \
+		if (!ky_state_is_recording())           \
+			return (function)(__VA_ARGS__); \
+		begin = ky_span_begin(call);            \
+		error = (function)(__VA_ARGS__);        \
+		ky_span_end(call, begin, error);        \
+		return error;                           \
+	} while (0)
+
 #endif
