@@ -197,21 +197,17 @@ void ky_device_describe(struct ky_device *device)
 	atomic_store(&device->number, number);
 }
 
+/*
+ * By the oldest creator, which every driver has: the loader's table is always full, and a
+ * function that a driver is too old for crashes in the loader.
+ */
 static cl_command_queue create_marker_queue(const struct ky_device *device,
 					    cl_context context)
 {
-	static const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES,
-							 CL_QUEUE_PROFILING_ENABLE, 0};
-	const cl_icd_dispatch *target = &device->layer->target;
-	cl_command_queue queue = NULL;
 	cl_int error = CL_INVALID_OPERATION;
+	cl_command_queue queue = device->layer->target.clCreateCommandQueue(
+		context, device->handle, CL_QUEUE_PROFILING_ENABLE, &error);
 
-	if (target->clCreateCommandQueueWithProperties)
-		queue = target->clCreateCommandQueueWithProperties(
-			context, device->handle, properties, &error);
-	if (error != CL_SUCCESS)
-		queue = target->clCreateCommandQueue(context, device->handle,
-						     CL_QUEUE_PROFILING_ENABLE, &error);
 	return error == CL_SUCCESS ? queue : NULL;
 }
 
