@@ -3,7 +3,8 @@
 """Runs the programs of this folder plain and under the layer with the stub agent, and checks
 two things: that a program cannot tell the difference, and that every command was recorded.
 
-usage: opencl_test.py CL_DEMO CL_ANSWERS CL_CASES CL_LOADERS OPENCL_SO STUB_SO OTHER_LAYER_SO
+usage: opencl_test.py CL_DEMO CL_ANSWERS CL_CASES CL_LOADERS CL_PLATFORMS OPENCL_SO STUB_SO
+       OTHER_LAYER_SO DRIVER_SO
 """
 import json
 import os
@@ -304,6 +305,50 @@ def test_loaders(program, loader, layer, stub, folder):
         check_all(f"{count} loaders", Dump(out), 10 * min(count, 2), UNTIMED)
 
 
+USM = Counter({
+    ("gpu_memcpy", "Memcpy USM (USM -> USM)", 4096): 1,
+    ("gpu_memset", "Memset (USM)", 4096): 1,
+    ("gpu_memcpy", "Memcpy HtoD (USM Migrate)", 4096): 1,
+    ("marker", "USM advice", None): 1,
+    ("marker", "Acquire GL objects", None): 1,
+    ("marker", "Release GL objects", None): 1,
+    ("marker", "Marker", None): 6,
+})
+
+
+def test_platforms(program, layer, stub, driver, folder):
+    """A driver of our own beside a real one: functions by address, queues that change, stamps
+    that make no sense, and a refusal to time anything."""
+    vendors = os.path.join(folder, "vendors")
+    os.mkdir(vendors)
+    for name, path in (("none", driver), ("pocl", "libpocl.so.2")):
+        with open(os.path.join(vendors, name + ".icd"), "w", encoding="utf-8") as file:
+            file.write(path + "\n")
+    out = os.path.join(folder, "platforms.json")
+    # Where profiling is refused, the program's own wish for it makes the last three timed.
+    for more, expected in (({}, 0), ({"DRIVER_STAMPS": "zero"}, 11),
+                           ({"DRIVER_STAMPS": "backwards"}, 11),
+                           ({"DRIVER_STAMPS": "early"}, 11), ({"DRIVER_REFUSES": "1"}, 8)):
+        more["OCL_ICD_VENDORS"] = vendors
+        plain = run([program], more)
+        under = run([program], {"KYMO_AGENT": stub, "OPENCL_LAYERS": layer, "STUB_OUT": out,
+                                **more})
+        if plain.returncode == SKIP:
+            print("  no second platform: its cases are left out")
+            return
+        check((under.stdout, under.returncode) == (plain.stdout, plain.returncode),
+              f"two platforms are the same ({more}, {differences(plain, under)})")
+        dump = Dump(out)
+        device = check_all(f"two platforms {more}", dump, 12, UNTIMED)
+        said = Counter((r["type"], r["name"], r["keys"].get("bytes")) for r in device)
+        check(said == USM, f"commands have type, name and bytes ({said})")
+        untimed = sum(1 for r in device if r["flags"] & UNTIMED)
+        check(untimed == expected,
+              f"what cannot be believed has no times ({more}, {untimed})")
+        clocks = {e["clock"] for (kind, _), e in dump.entries.items() if kind == "track"}
+        check(len(clocks) == 2, f"each platform's device has a clock ({clocks})")
+
+
 def test_bound(cases, layer, stub, folder):
     """What does not fit is counted, and the rest goes on."""
     out = os.path.join(folder, "bound.json")
@@ -317,8 +362,8 @@ def test_bound(cases, layer, stub, folder):
 
 
 def main():
-    demo, answers, cases, loaders, layer, stub, other = (
-        os.path.abspath(path) for path in sys.argv[1:8])
+    demo, answers, cases, loaders, platforms, layer, stub, other, driver = (
+        os.path.abspath(path) for path in sys.argv[1:10])
     with tempfile.TemporaryDirectory() as folder:
         test_recording(demo, layer, stub, folder)
         test_pass_through(demo, layer, stub)
@@ -326,6 +371,7 @@ def main():
         test_shell(demo, layer, stub, folder)
         test_cases(cases, layer, stub, folder)
         test_loaders(loaders, find_loader(cases), layer, stub, folder)
+        test_platforms(platforms, layer, stub, driver, folder)
         test_bound(cases, layer, stub, folder)
     print("FAILED" if failures else "ok")
     return 1 if failures else 0
