@@ -7,6 +7,7 @@
 
 #include "enqueue.h"
 #include "kernel.h"
+#include "span.h"
 
 static cl_int CL_API_CALL enqueue_ndrange_kernel(
 	cl_command_queue queue, cl_kernel kernel, cl_uint work_dim,
@@ -105,7 +106,7 @@ enqueue_native_kernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *
 static cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_event *event)
 {
 	if (!event)
-		return KY_TARGET->clEnqueueMarker(queue, NULL);
+		KY_SPAN_CALL(KY_CALL_MARKER, KY_TARGET->clEnqueueMarker, queue, NULL);
 	KY_ENQUEUE(KY_CALL_MARKER, KY_BYTES_UNKNOWN, CL_FALSE, KY_TARGET->clEnqueueMarker,
 		   queue);
 }
