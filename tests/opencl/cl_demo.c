@@ -115,6 +115,13 @@ static void try_buffers(cl_command_queue queue)
 	try_maps(queue, buffer);
 	command("migrate",
 		clEnqueueMigrateMemObjects(queue, 1, &buffer, 0, 0, NULL, NULL));
+	command("migrate to host",
+		clEnqueueMigrateMemObjects(queue, 1, &buffer, CL_MIGRATE_MEM_OBJECT_HOST,
+					   0, NULL, NULL));
+	command("migrate nothing",
+		clEnqueueMigrateMemObjects(queue, 1, &buffer,
+					   CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0,
+					   NULL, NULL));
 	command("read", clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, SIZE, host, 0,
 					    NULL, NULL));
 	call("bad read", clEnqueueReadBuffer(queue, buffer, CL_TRUE, SIZE, SIZE, host, 0,
@@ -249,6 +256,8 @@ static void try_svm(cl_command_queue queue)
 {
 	const cl_int pattern = 7;
 	cl_device_svm_capabilities capabilities = 0;
+	const size_t size = 1024;
+	const void *part;
 	void *a, *b;
 
 	clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof(capabilities),
@@ -257,6 +266,7 @@ static void try_svm(cl_command_queue queue)
 	if (!capabilities)
 		return;
 	a = clSVMAlloc(context, CL_MEM_READ_WRITE, SIZE, 0);
+	part = a;
 	b = clSVMAlloc(context, CL_MEM_READ_WRITE, SIZE, 0);
 	command("svm fill", clEnqueueSVMMemFill(queue, a, &pattern, sizeof(pattern), SIZE,
 						0, NULL, NULL));
@@ -267,6 +277,11 @@ static void try_svm(cl_command_queue queue)
 		clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, b, SIZE, 0, NULL, NULL));
 	printf("svm: %d\n", ((cl_int *)b)[9]);
 	command("svm unmap", clEnqueueSVMUnmap(queue, b, 0, NULL, NULL));
+	command("svm migrate",
+		clEnqueueSVMMigrateMem(queue, 1, &part, &size, 0, 0, NULL, NULL));
+	command("svm migrate to host",
+		clEnqueueSVMMigrateMem(queue, 1, &part, NULL, CL_MIGRATE_MEM_OBJECT_HOST,
+				       0, NULL, NULL));
 	command("svm free", clEnqueueSVMFree(queue, 1, &b, NULL, NULL, 0, NULL, NULL));
 	call("finish", clFinish(queue));
 	clSVMFree(context, a);

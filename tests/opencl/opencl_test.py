@@ -26,6 +26,39 @@ FAILED_ENQUEUES = {"clEnqueueReadBufferRect": 3, "clEnqueueMapBuffer": 6,
 KERNELS = {"add", "slow", "hipMemcpyLike", "Native kernel",
            "a_kernel_with_a_name_that_is_longer_than_sixty_four_characters_as_such_"}
 
+# What the demo's commands are, by name and bytes, other than kernels: each on three queues.
+COMMANDS = Counter({
+    ("Memcpy HtoD (Host -> Device)", 4096): 3,
+    ("Memcpy HtoD (Host -> Device)", 1024): 3,
+    ("Memcpy HtoD (Host -> Device)", 128): 3,
+    ("Memcpy DtoH (Device -> Host)", 4096): 3,
+    ("Memcpy DtoH (Device -> Host)", 128): 3,
+    ("Memcpy DtoD (Device -> Device)", 4096): 3,
+    ("Memcpy DtoD (Device -> Device)", 128): 3,
+    ("Memcpy DtoH (Map)", 4096): 3,
+    ("Memcpy HtoD (Unmap)", None): 6,
+    ("Memcpy HtoD (Migrate)", 4096): 3,
+    ("Memcpy DtoH (Migrate)", 4096): 3,
+    ("Memcpy HtoD (Migrate)", None): 3,
+    ("Memcpy HtoA (Host -> Image)", 512): 3,
+    ("Memcpy AtoH (Image -> Host)", 512): 3,
+    ("Memcpy AtoA (Image -> Image)", 512): 3,
+    ("Memcpy AtoD (Image -> Device)", 512): 3,
+    ("Memcpy DtoA (Device -> Image)", 512): 3,
+    ("Memcpy AtoH (Map)", 512): 3,
+    ("Memcpy SVM (SVM -> SVM)", 4096): 3,
+    ("Memcpy DtoH (SVM Map)", 4096): 3,
+    ("Memcpy HtoD (SVM Unmap)", None): 3,
+    ("Memcpy HtoD (SVM Migrate)", 1024): 3,
+    ("Memcpy DtoH (SVM Migrate)", None): 3,
+    ("Memset (Device)", 4096): 3,
+    ("Memset (Image)", 512): 3,
+    ("Memset (SVM)", 4096): 3,
+    ("Marker", None): 6,
+    ("Barrier", None): 3,
+    ("SVM free", None): 3,
+})
+
 failures = []
 
 
@@ -126,6 +159,9 @@ def check_commands(dump, device, expected):
     names = Counter(r["name"] for r in device if r["type"] == "kernel")
     check(set(names) == KERNELS, f"kernels have their names ({names})")
     check(names["hipMemcpyLike"] == 9, "recycled handles are told apart")
+    said = Counter((r["name"], r["keys"].get("bytes")) for r in device if r["type"] != "kernel")
+    check(said == COMMANDS, f"commands have their names and bytes ({said - COMMANDS}, "
+                            f"missing {COMMANDS - said})")
     for kind, prefix in (("gpu_memcpy", "Memcpy "), ("gpu_memset", "Memset ")):
         check(all(r["name"].startswith(prefix) == (r["type"] == kind) for r in device),
               f"{kind} is named {prefix}*")
