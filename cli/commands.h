@@ -7,6 +7,7 @@
 int ky_cli_record(int argc, char **argv);
 int ky_cli_export(int argc, char **argv);
 int ky_cli_info(int argc, char **argv);
+int ky_cli_check(int argc, char **argv);
 int ky_cli_doctor(int argc, char **argv);
 int ky_cli_config(int argc, char **argv);
 int ky_cli_types(int argc, char **argv);

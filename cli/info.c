@@ -27,10 +27,6 @@ static const char usage[] =
 	"      --json  print one JSON object\n"
 	"  -h, --help  show this\n";
 
-/* How a capture begins; no text does. */
-static const unsigned char capture_magic[8] = {0x89, 0x1a, 0x0a, 'K',
-					       'Y',  'M',  'O',  '\n'};
-
 /* ---- What is known of a file ---- */
 
 void *ky_info_append(void *list, size_t *count, size_t size)
@@ -126,12 +122,6 @@ bool ky_info_is_incomplete(const struct ky_info *info)
 
 /* ---- The command ---- */
 
-static bool is_capture(const struct ky_input *input)
-{
-	return input->size >= sizeof(capture_magic) &&
-	       memcmp(input->block, capture_magic, sizeof(capture_magic)) == 0;
-}
-
 static int read_file(struct ky_info *info)
 {
 	struct ky_input input;
@@ -141,7 +131,7 @@ static int read_file(struct ky_info *info)
 	if (number != 0)
 		return ky_say_error(KY_EXIT_FAILED, "cannot read \"%s\": %s", info->path,
 				    strerror(number));
-	capture = is_capture(&input);
+	capture = ky_input_is_capture(&input);
 	is_empty = input.size == 0;
 	ky_input_close(&input);
 	if (is_empty)

@@ -2,44 +2,13 @@
 /* The events of a Chrome trace, counted as they pass. */
 #include "info_trace.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "microseconds.h"
+
 /* As much of a pid, tid or category as tells it from others. */
 #define WORD_MAX 128
-
-/* ---- Numbers ---- */
-
-/* Exactly as it stands there: microseconds with any decimals, as ns; false if no number.
- */
-static bool us_to_ns(const char *word, int64_t *ns)
-{
-	const bool negative = *word == '-';
-	const char *at = word + negative;
-	uint64_t value = 0, scale = 1000;
-	double rounded;
-	char *end;
-
-	for (; *at >= '0' && *at <= '9' && value < INT64_MAX / 100000; at++)
-		value = value * 10 + (uint64_t)(*at - '0');
-	if (*at == '.')
-		at++;
-	for (; *at >= '0' && *at <= '9' && scale > 1; at++, scale /= 10)
-		value = value * 10 + (uint64_t)(*at - '0');
-	while (*at >= '0' && *at <= '9' && scale == 1)
-		at++;
-	if (at != word + negative && *at == '\0' && value < INT64_MAX / 1000) {
-		*ns = (int64_t)(value * scale);
-		*ns = negative ? -*ns : *ns;
-		return true;
-	}
-	rounded = round(strtod(word, &end) * 1000);
-	if (end == word || *end || !(fabs(rounded) < 9e18))
-		return false;
-	*ns = (int64_t)rounded;
-	return true;
-}
 
 /* ---- Events ---- */
 
@@ -97,9 +66,10 @@ static enum ky_json_token read_event_value(struct ky_trace *trace, struct event 
 	else if (key == TID)
 		keep_word(trace, token, event->tid);
 	else if (key == TS && (token == KY_JSON_NUMBER || token == KY_JSON_STRING))
-		event->has_ts = us_to_ns(ky_trace_text(trace), &event->ts_ns);
+		event->has_ts = ky_us_to_ns(ky_trace_text(trace), &event->ts_ns);
 	else if (key == DURATION && (token == KY_JSON_NUMBER || token == KY_JSON_STRING))
-		event->has_duration = us_to_ns(ky_trace_text(trace), &event->duration_ns);
+		event->has_duration =
+			ky_us_to_ns(ky_trace_text(trace), &event->duration_ns);
 	return ky_trace_pass_over(trace, token);
 }
 

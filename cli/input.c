@@ -30,80 +30,114 @@ static bool read_block(struct ky_input *input, int *number)
 	return got > 0;
 }
 
-static ptrdiff_t fail(char *reason, const char *text)
+static const char *describe(const struct ky_input *input)
 {
-	snprintf(reason, KY_JSON_REASON_SIZE, "%s", text);
-	return -1;
+	switch (input->damage) {
+	case KY_INPUT_UNREADABLE:
+		return strerror(input->number);
+	case KY_INPUT_CUT:
+		return "the gzip data ends early";
+	case KY_INPUT_BEHIND:
+		return "no gzip data behind the first part";
+	default:
+		return "the gzip data is broken";
+	}
 }
 
-static ptrdiff_t read_plain(struct ky_input *input, void *buffer, size_t size,
-			    char *reason)
+static size_t read_plain(struct ky_input *input, void *buffer, size_t size)
 {
-	int number = 0;
 	size_t got;
 
-	if (input->at == input->size && !read_block(input, &number))
-		return number ? fail(reason, strerror(number)) : 0;
+	if (input->at == input->size && !read_block(input, &input->number)) {
+		if (input->number)
+			input->damage = KY_INPUT_UNREADABLE;
+		return 0;
+	}
 	got = input->size - input->at < size ? input->size - input->at : size;
 	memcpy(buffer, input->block + input->at, got);
 	input->at += got;
-	return (ptrdiff_t)got;
+	return got;
 }
 
 /* Further members follow one another; zeros behind the last are padding of tapes. */
-static bool begin_member(struct ky_input *input)
+static enum ky_input_damage begin_member(struct ky_input *input)
 {
-	if (input->block[input->at] != 0x1f) {
+	if (input->block[input->at] == 0) {
+		input->is_padded = true;
 		while (input->at < input->size && input->block[input->at] == 0)
 			input->at++;
-		return input->at == input->size;
+		return KY_INPUT_SOUND;
 	}
+	if (input->is_padded || input->block[input->at] != 0x1f)
+		return KY_INPUT_BEHIND;
 	input->in_member = true;
-	return inflateReset(&input->stream) == Z_OK;
+	input->is_counted = false;
+	return inflateReset(&input->stream) == Z_OK ? KY_INPUT_SOUND : KY_INPUT_BROKEN;
 }
 
-static ptrdiff_t read_gzip(struct ky_input *input, void *buffer, size_t size,
-			   char *reason)
+static enum ky_input_damage inflate_some(struct ky_input *input)
+{
+	z_stream *stream = &input->stream;
+	const uInt before = stream->avail_out;
+	int result;
+
+	stream->next_in = input->block + input->at;
+	stream->avail_in = (uInt)(input->size - input->at);
+	result = inflate(stream, Z_NO_FLUSH);
+	input->at = input->size - stream->avail_in;
+	if (stream->avail_out < before && !input->is_counted) {
+		input->members++;
+		input->is_counted = true;
+	}
+	if (result == Z_STREAM_END)
+		input->in_member = false;
+	else if (result != Z_OK && result != Z_BUF_ERROR)
+		return KY_INPUT_BROKEN;
+	return KY_INPUT_SOUND;
+}
+
+static size_t read_gzip(struct ky_input *input, void *buffer, size_t size)
 {
 	z_stream *stream = &input->stream;
 
 	stream->next_out = buffer;
 	stream->avail_out = (uInt)size;
-	while (stream->avail_out == size) {
-		int number, result;
-
-		if (input->at == input->size && !read_block(input, &number)) {
-			if (number)
-				return fail(reason, strerror(number));
-			return input->in_member ? fail(reason, "the gzip data ends early")
-						: 0;
+	while (stream->avail_out > 0 && input->damage == KY_INPUT_SOUND) {
+		if (input->at == input->size && !read_block(input, &input->number)) {
+			if (input->number)
+				input->damage = KY_INPUT_UNREADABLE;
+			else if (input->in_member)
+				input->damage = KY_INPUT_CUT;
+			break;
 		}
-		if (!input->in_member) {
-			if (!begin_member(input))
-				return fail(reason, "no gzip data behind the first part");
-			continue;
-		}
-		stream->next_in = input->block + input->at;
-		stream->avail_in = (uInt)(input->size - input->at);
-		result = inflate(stream, Z_NO_FLUSH);
-		input->at = input->size - stream->avail_in;
-		if (result == Z_STREAM_END)
-			input->in_member = false;
-		else if (result != Z_OK && result != Z_BUF_ERROR)
-			return fail(reason, "the gzip data is broken");
+		input->damage =
+			input->in_member ? inflate_some(input) : begin_member(input);
 	}
-	return (ptrdiff_t)(size - stream->avail_out);
+	return size - stream->avail_out;
 }
 
 ptrdiff_t ky_input_read(void *context, void *buffer, size_t size, char *reason)
 {
 	struct ky_input *input = context;
-	ptrdiff_t got = input->is_gzip ? read_gzip(input, buffer, size, reason)
-				       : read_plain(input, buffer, size, reason);
+	size_t got = 0;
 
-	if (got > 0)
-		input->bytes += (uint64_t)got;
-	return got;
+	if (input->damage == KY_INPUT_SOUND)
+		got = input->is_gzip ? read_gzip(input, buffer, size)
+				     : read_plain(input, buffer, size);
+	input->bytes += got;
+	if (got > 0 || input->damage == KY_INPUT_SOUND)
+		return (ptrdiff_t)got;
+	snprintf(reason, KY_JSON_REASON_SIZE, "%s", describe(input));
+	return -1;
+}
+
+bool ky_input_is_capture(const struct ky_input *input)
+{
+	static const unsigned char magic[8] = {0x89, 0x1a, 0x0a, 'K',
+					       'Y',  'M',  'O',  '\n'};
+
+	return input->size >= sizeof(magic) &&
+	       memcmp(input->block, magic, sizeof(magic)) == 0;
 }
 
 void ky_input_close(struct ky_input *input)

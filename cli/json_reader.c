@@ -6,6 +6,7 @@
 #include "json_reader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "json_lexer.h"
 
@@ -41,9 +42,12 @@ static enum ky_json_token open_bracket(struct ky_json_reader *reader, bool is_ob
 {
 	const unsigned level = reader->depth;
 
-	if (level == KY_JSON_DEPTH_MAX)
-		return ky_json_lexer_fail(&reader->lexer,
-					  "more than " DEPTH_TEXT " brackets are open");
+	if (level == KY_JSON_DEPTH_MAX) {
+		ky_json_lexer_fail(&reader->lexer,
+				   "more than " DEPTH_TEXT " brackets are open");
+		reader->lexer.failure = KY_JSON_LIMIT;
+		return KY_JSON_ERROR;
+	}
 	reader->lexer.at++;
 	reader->depth++;
 	reader->is_object[level / 64] &= ~(UINT64_C(1) << level % 64);
@@ -67,33 +71,38 @@ static enum ky_json_token close_bracket(struct ky_json_reader *reader)
 	return is_object ? KY_JSON_OBJECT_END : KY_JSON_ARRAY_END;
 }
 
+static enum ky_json_token read_word(struct ky_json_reader *reader, int byte)
+{
+	struct ky_json_lexer *lexer = &reader->lexer;
+
+	if (lexer->tell && byte >= 0 && !strchr("]}:,", byte))
+		return ky_json_lexer_bare(lexer);
+	switch (byte) {
+	case 't':
+		return ky_json_lexer_word(lexer, "true", KY_JSON_TRUE);
+	case 'f':
+		return ky_json_lexer_word(lexer, "false", KY_JSON_FALSE);
+	case 'n':
+		return ky_json_lexer_word(lexer, "null", KY_JSON_NULL);
+	default:
+		if (byte != '-' && (byte < '0' || byte > '9'))
+			return ky_json_lexer_fail_at(lexer, byte, "a value");
+		return ky_json_lexer_number(lexer, byte);
+	}
+}
+
 static enum ky_json_token read_value(struct ky_json_reader *reader, int byte)
 {
 	enum ky_json_token token;
 
-	switch (byte) {
-	case '{':
-		return open_bracket(reader, true);
-	case '[':
-		return open_bracket(reader, false);
-	case '"':
+	if (byte == '{' || byte == '[')
+		return open_bracket(reader, byte == '{');
+	if (byte == '"') {
 		reader->lexer.at++;
 		token = ky_json_lexer_string(&reader->lexer) ? KY_JSON_STRING
 							     : KY_JSON_ERROR;
-		break;
-	case 't':
-		token = ky_json_lexer_word(&reader->lexer, "true", KY_JSON_TRUE);
-		break;
-	case 'f':
-		token = ky_json_lexer_word(&reader->lexer, "false", KY_JSON_FALSE);
-		break;
-	case 'n':
-		token = ky_json_lexer_word(&reader->lexer, "null", KY_JSON_NULL);
-		break;
-	default:
-		if (byte != '-' && (byte < '0' || byte > '9'))
-			return ky_json_lexer_fail_at(&reader->lexer, byte, "a value");
-		token = ky_json_lexer_number(&reader->lexer, byte);
+	} else {
+		token = read_word(reader, byte);
 	}
 	end_value(reader);
 	return token;
@@ -115,29 +124,77 @@ static enum ky_json_token read_key(struct ky_json_reader *reader, int byte)
 	return KY_JSON_KEY;
 }
 
+static enum ky_json_token read_behind(struct ky_json_reader *reader, int byte)
+{
+	if (byte < 0)
+		return reader->lexer.failed ? KY_JSON_ERROR : KY_JSON_END;
+	ky_json_lexer_fail_at(&reader->lexer, byte, "the end");
+	reader->lexer.failure = KY_JSON_BEHIND;
+	return KY_JSON_ERROR;
+}
+
+static bool is_end(const struct ky_json_reader *reader, int byte)
+{
+	return reader->depth > 0 && byte == (in_object(reader) ? '}' : ']');
+}
+
+static void note_place(struct ky_json_reader *reader)
+{
+	reader->lexer.token_line = reader->lexer.line;
+	reader->lexer.token_byte = ky_json_lexer_byte(&reader->lexer);
+}
+
+/* Those that are too many, in a lenient reader; returns the byte behind. */
+static int skip_commas(struct ky_json_reader *reader, int byte,
+		       enum ky_json_problem_kind kind)
+{
+	struct ky_json_lexer *lexer = &reader->lexer;
+
+	while (byte == ',' &&
+	       ky_json_lexer_tell(lexer, kind, ky_json_lexer_byte(lexer), 1, "")) {
+		lexer->at++;
+		byte = ky_json_lexer_skip_blanks(lexer);
+	}
+	return byte;
+}
+
+/* Between two items; returns the byte behind, and at the end does not set `expect`. */
+static int read_comma(struct ky_json_reader *reader, int byte)
+{
+	struct ky_json_lexer *lexer = &reader->lexer;
+	const uint64_t at = ky_json_lexer_byte(lexer);
+	const bool object = in_object(reader);
+
+	if (byte == ',') {
+		lexer->at++;
+		byte = skip_commas(reader, ky_json_lexer_skip_blanks(lexer),
+				   KY_JSON_TWO_COMMAS);
+		if (is_end(reader, byte) &&
+		    ky_json_lexer_tell(lexer, KY_JSON_END_COMMA, at, 1, ""))
+			return byte;
+	} else if (byte < 0 || strchr("]}:", byte) ||
+		   !ky_json_lexer_tell(lexer, KY_JSON_NO_COMMA, at, 0, ",")) {
+		ky_json_lexer_fail_at(lexer, byte, object ? "',' or '}'" : "',' or ']'");
+	}
+	reader->expect = object ? EXPECT_KEY : EXPECT_VALUE;
+	return byte;
+}
+
 static enum ky_json_token read_token(struct ky_json_reader *reader)
 {
 	int byte = ky_json_lexer_skip_blanks(&reader->lexer);
 
 	if (reader->expect == EXPECT_NOTHING)
-		return byte < 0 ? KY_JSON_END
-				: ky_json_lexer_fail_at(&reader->lexer, byte, "the end");
-	if (reader->expect == EXPECT_COMMA) {
-		if (byte == (in_object(reader) ? '}' : ']'))
-			return close_bracket(reader);
-		if (byte != ',')
-			return ky_json_lexer_fail_at(&reader->lexer, byte,
-						     in_object(reader) ? "',' or '}'"
-								       : "',' or ']'");
-		reader->lexer.at++;
-		reader->expect = in_object(reader) ? EXPECT_KEY : EXPECT_VALUE;
-		byte = ky_json_lexer_skip_blanks(&reader->lexer);
-	}
-	reader->lexer.token_line = reader->lexer.line;
-	reader->lexer.token_byte = reader->lexer.offset + reader->lexer.at;
-	if (reader->expect == EXPECT_FIRST_ITEM && byte == ']')
-		return close_bracket(reader);
-	if (reader->expect == EXPECT_FIRST_KEY && byte == '}')
+		return read_behind(reader, byte);
+	if (reader->expect == EXPECT_FIRST_ITEM || reader->expect == EXPECT_FIRST_KEY)
+		byte = skip_commas(reader, byte, KY_JSON_END_COMMA);
+	else if (reader->expect == EXPECT_COMMA && !is_end(reader, byte))
+		byte = read_comma(reader, byte);
+	if (reader->lexer.failed)
+		return KY_JSON_ERROR;
+	note_place(reader);
+	if (reader->expect != EXPECT_KEY && reader->expect != EXPECT_VALUE &&
+	    is_end(reader, byte))
 		return close_bracket(reader);
 	if (reader->expect == EXPECT_FIRST_KEY || reader->expect == EXPECT_KEY)
 		return read_key(reader, byte);
@@ -174,11 +231,6 @@ const char *ky_json_reader_text(const struct ky_json_reader *reader, size_t *siz
 	return reader->lexer.text;
 }
 
-bool ky_json_reader_is_cut(const struct ky_json_reader *reader)
-{
-	return reader->lexer.is_cut;
-}
-
 uint64_t ky_json_reader_line(const struct ky_json_reader *reader)
 {
 	return reader->lexer.token_line;
@@ -189,9 +241,70 @@ uint64_t ky_json_reader_byte(const struct ky_json_reader *reader)
 	return reader->lexer.token_byte;
 }
 
+uint64_t ky_json_reader_end(const struct ky_json_reader *reader)
+{
+	return ky_json_lexer_byte(&reader->lexer);
+}
+
+unsigned ky_json_reader_depth(const struct ky_json_reader *reader)
+{
+	return reader->depth;
+}
+
 const char *ky_json_reader_error(const struct ky_json_reader *reader)
 {
 	return reader->lexer.error;
+}
+
+enum ky_json_failure ky_json_reader_failure(const struct ky_json_reader *reader)
+{
+	return reader->lexer.failure;
+}
+
+static void forget_failure(struct ky_json_reader *reader, enum expect expect)
+{
+	reader->lexer.failed = false;
+	reader->lexer.failure = KY_JSON_SOUND;
+	reader->expect = expect;
+}
+
+bool ky_json_reader_resume(struct ky_json_reader *reader, unsigned depth)
+{
+	struct ky_json_lexer *lexer = &reader->lexer;
+	const uint64_t line = lexer->token_line, byte = lexer->token_byte;
+	char error[KY_JSON_REASON_SIZE];
+
+	if (lexer->failure != KY_JSON_SYNTAX || depth > reader->depth)
+		return false;
+	memcpy(error, lexer->error, sizeof(error));
+	forget_failure(reader, EXPECT_VALUE);
+	reader->depth = depth;
+	if (ky_json_lexer_skip_to_line(lexer, '{'))
+		return true;
+	lexer->failed = true;
+	lexer->failure = KY_JSON_SYNTAX;
+	lexer->token_line = line;
+	lexer->token_byte = byte;
+	memcpy(lexer->error, error, sizeof(error));
+	return false;
+}
+
+void ky_json_reader_again(struct ky_json_reader *reader)
+{
+	if (reader->lexer.failure == KY_JSON_BEHIND)
+		forget_failure(reader, EXPECT_VALUE);
+}
+
+bool ky_json_reader_skip_mark(struct ky_json_reader *reader)
+{
+	return ky_json_lexer_skip_mark(&reader->lexer);
+}
+
+void ky_json_reader_set_lenient(struct ky_json_reader *reader, ky_json_problem_fn tell,
+				void *context)
+{
+	reader->lexer.tell = tell;
+	reader->lexer.tell_context = context;
 }
 
 void ky_json_reader_destroy(struct ky_json_reader *reader)

@@ -22,6 +22,8 @@ static const struct command {
 	 "run a program, record it and its children, write a trace"},
 	{"export", ky_cli_export, "make a trace of captures (.kymo)"},
 	{"info", ky_cli_info, "say what is in a trace or a capture"},
+	{"check", ky_cli_check,
+	 "say what is wrong with a trace of any tool, and mend it"},
 	{"doctor", ky_cli_doctor, "say what can be recorded here, and why not"},
 	{"config", ky_cli_config, "say what is configured, and where that comes from"},
 	{"types", ky_cli_types, "list the activity types that can be recorded"},

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check_repair.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "check_sort.h"
+#include "input.h"
+#include "say.h"
+
+#define EDIT_TEXT   46
+#define SORT_MEMORY (8u << 20)
+#define BLOCK       (64u << 10)
+
+struct edit {
+	uint64_t byte, size, order; /* order: of those at one byte */
+	uint64_t line;
+	uint16_t kind; /* KY_CHECK_KIND_COUNT: part of the mend before */
+	char text[EDIT_TEXT];
+};
+
+struct ky_edits {
+	struct ky_sorter *sorter;
+	uint64_t count;
+};
+
+/* ---- Collecting ---- */
+
+static int compare_edits(const void *a, const void *b)
+{
+	const struct edit *left = a, *right = b;
+
+	if (left->byte != right->byte)
+		return left->byte < right->byte ? -1 : 1;
+	return left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* Long texts take several edits at one place; the last one removes. */
+static void add(struct ky_check *check, struct edit edit, const char *text)
+{
+	const uint64_t size = edit.size;
+	size_t left = strlen(text);
+
+	edit.size = 0;
+	do {
+		const size_t part = left < EDIT_TEXT ? left : EDIT_TEXT - 1;
+
+		memset(edit.text, 0, sizeof(edit.text));
+		memcpy(edit.text, text, part);
+		text += part;
+		left -= part;
+		edit.order = check->edits->count++;
+		edit.size = left == 0 ? size : 0;
+		ky_sorter_add(check->edits->sorter, &edit);
+		edit.kind = KY_CHECK_KIND_COUNT;
+	} while (left > 0);
+}
+
+void ky_check_mend(struct ky_check *check, enum ky_check_kind kind,
+		   struct ky_check_place place, uint64_t byte, uint64_t size,
+		   const char *text)
+{
+	const struct edit edit = {
+		.byte = byte, .size = size, .line = place.line, .kind = (uint16_t)kind};
+
+	if (!check->edits)
+		return;
+	check->findings[kind].mended++;
+	add(check, edit, text);
+}
+
+void ky_check_mend_too(struct ky_check *check, uint64_t byte, uint64_t size,
+		       const char *text)
+{
+	const struct edit edit = {
+		.byte = byte, .size = size, .kind = KY_CHECK_KIND_COUNT};
+
+	if (check->edits)
+		add(check, edit, text);
+}
+
+void ky_check_mend_form(struct ky_check *check, enum ky_check_kind kind)
+{
+	if (!check->edits)
+		return;
+	check->findings[kind].mended++;
+	check->edits->count++;
+}
+
+uint64_t ky_check_edits(const struct ky_check *check)
+{
+	return check->edits ? check->edits->count : 0;
+}
+
+void ky_edits_destroy(struct ky_edits *edits)
+{
+	if (!edits)
+		return;
+	ky_sorter_destroy(edits->sorter);
+	free(edits);
+}
+
+struct ky_edits *ky_edits_create(void)
+{
+	struct ky_edits *edits = ky_must_grow(NULL, 1, sizeof(*edits));
+
+	edits->sorter = ky_sorter_create(sizeof(struct edit), SORT_MEMORY, compare_edits);
+	edits->count = 0;
+	return edits;
+}
+
+/* ---- The copy ---- */
+
+/* The file under its temporary name, which goes whatever ends the command. */
+static char temporary[4096];
+
+static void remove_temporary(void)
+{
+	if (temporary[0])
+		unlink(temporary);
+	temporary[0] = '\0';
+}
+
+struct copy {
+	struct ky_check *check;
+	const char *path;
+	struct ky_input input;
+	int fd;
+	gzFile gzip; /* NULL: not packed */
+	unsigned char block[BLOCK];
+	size_t at, size;
+	uint64_t byte; /* of the text: how far the input is taken */
+	bool is_ended, quiet;
+	uint64_t listed[KY_CHECK_KIND_COUNT];
+};
+
+static int fail(const struct copy *copy, const char *what, int number)
+{
+	return ky_say_error(KY_EXIT_USAGE, "cannot %s \"%s\": %s", what, copy->path,
+			    strerror(number));
+}
+
+static int put(struct copy *copy, const void *data, size_t size)
+{
+	const char *bytes = data;
+
+	while (size > 0) {
+		ssize_t put;
+
+		if (copy->gzip)
+			put = gzwrite(copy->gzip, bytes, (unsigned)size);
+		else
+			put = write(copy->fd, bytes, size);
+		if (put < 0 && errno == EINTR && !copy->gzip)
+			continue;
+		if (put <= 0)
+			return fail(copy, "write", errno ? errno : EIO);
+		bytes += put;
+		size -= (size_t)put;
+	}
+	return 0;
+}
+
+/* Up to `end` of the text, written or left out. What can't be unpacked is the end. */
+static int advance(struct copy *copy, uint64_t end, bool keep)
+{
+	char reason[KY_JSON_REASON_SIZE];
+	int status = 0;
+
+	while (copy->byte < end && !copy->is_ended && status == 0) {
+		size_t size = copy->size - copy->at;
+
+		if (size == 0) {
+			const ptrdiff_t got =
+				ky_input_read(&copy->input, copy->block, BLOCK, reason);
+
+			if (got < 0 && copy->input.damage == KY_INPUT_UNREADABLE)
+				return ky_say_error(KY_EXIT_USAGE,
+						    "cannot read \"%s\": %s",
+						    copy->check->path, reason);
+			copy->at = 0;
+			copy->size = got > 0 ? (size_t)got : 0;
+			copy->is_ended = got <= 0;
+			continue;
+		}
+		if (size > end - copy->byte)
+			size = (size_t)(end - copy->byte);
+		if (keep)
+			status = put(copy, copy->block + copy->at, size);
+		copy->at += size;
+		copy->byte += size;
+	}
+	return status;
+}
+
+static void list_change(struct copy *copy, const struct edit *edit)
+{
+	if (copy->quiet || edit->kind == KY_CHECK_KIND_COUNT ||
+	    copy->listed[edit->kind]++ >= copy->check->examples_max)
+		return;
+	printf("  line %" PRIu64 ", byte %" PRIu64 ": %s: ", edit->line, edit->byte,
+	       ky_check_kinds[edit->kind].id);
+	if (edit->size == KY_TO_THE_END)
+		fputs("the rest is left out", stdout);
+	else if (edit->size > 0)
+		printf("%" PRIu64 " %s left out", edit->size,
+		       edit->size == 1 ? "byte" : "bytes");
+	if (edit->text[0]) {
+		fputs(edit->size > 0 ? ", instead " : "put in: ", stdout);
+		ky_say_text(stdout, edit->text);
+	}
+	fputc('\n', stdout);
+}
+
+/* What an earlier edit has left out is not edited again. */
+static int apply(struct copy *copy)
+{
+	const struct edit *edit;
+	int status = 0;
+
+	while (status == 0 && (edit = ky_sorter_next(copy->check->edits->sorter))) {
+		const uint64_t end = edit->size == KY_TO_THE_END
+					     ? KY_TO_THE_END
+					     : edit->byte + edit->size;
+
+		if (edit->byte < copy->byte)
+			continue;
+		status = advance(copy, edit->byte, true);
+		if (status == 0)
+			status = put(copy, edit->text, strlen(edit->text));
+		if (status == 0)
+			status = advance(copy, end, false);
+		list_change(copy, edit);
+	}
+	return status == 0 ? advance(copy, KY_TO_THE_END, true) : status;
+}
+
+static bool ends_with(const char *path, const char *suffix)
+{
+	const size_t size = strlen(path), tail = strlen(suffix);
+
+	return size >= tail && strcmp(path + size - tail, suffix) == 0;
+}
+
+static bool is_input(const struct copy *copy, const struct stat *found)
+{
+	struct stat input;
+
+	return fstat(copy->input.fd, &input) == 0 && input.st_dev == found->st_dev &&
+	       input.st_ino == found->st_ino;
+}
+
+static int open_copy(struct copy *copy, bool overwrite)
+{
+	const char *slash = strrchr(copy->path, '/');
+	const int folder = slash ? (int)(slash + 1 - copy->path) : 0;
+	const int number = ky_input_open(&copy->input, copy->check->path);
+	struct stat found;
+
+	if (number != 0)
+		return ky_say_error(KY_EXIT_USAGE, "cannot read \"%s\": %s",
+				    copy->check->path, strerror(number));
+	if (stat(copy->path, &found) == 0) {
+		if (is_input(copy, &found))
+			return ky_say_error(KY_EXIT_USAGE,
+					    "check: --repair would replace what it "
+					    "reads; name another file");
+		if (!overwrite)
+			return ky_say_error(KY_EXIT_USAGE,
+					    "\"%s\" exists already: name another file, "
+					    "or allow overwriting (-f)",
+					    copy->path);
+	}
+	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.kymo-%d", folder, copy->path,
+		     copy->path + folder, (int)getpid()) >= (int)sizeof(temporary)) {
+		temporary[0] = '\0';
+		return fail(copy, "write", ENAMETOOLONG);
+	}
+	copy->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (copy->fd < 0) {
+		temporary[0] = '\0';
+		return fail(copy, "write", errno);
+	}
+	atexit(remove_temporary);
+	if (ends_with(copy->path, ".gz")) {
+		const int packed = dup(copy->fd);
+
+		copy->gzip = packed >= 0 ? gzdopen(packed, "wb") : NULL;
+		if (!copy->gzip)
+			return fail(copy, "write", errno ? errno : ENOMEM);
+	}
+	return 0;
+}
+
+/* The copy is in place when this returns 0. */
+static int finish(struct copy *copy)
+{
+	if (copy->gzip) {
+		const int result = gzclose(copy->gzip);
+
+		copy->gzip = NULL;
+		if (result != Z_OK)
+			return fail(copy, "write", errno ? errno : EIO);
+	}
+	if (fsync(copy->fd) < 0 || close(copy->fd) < 0) {
+		copy->fd = -1;
+		return fail(copy, "write", errno);
+	}
+	copy->fd = -1;
+	if (rename(temporary, copy->path) < 0)
+		return fail(copy, "write", errno);
+	temporary[0] = '\0';
+	return 0;
+}
+
+int ky_check_write_repaired(struct ky_check *check, const char *path, bool overwrite,
+			    bool quiet)
+{
+	static struct copy copy; /* large */
+	int status;
+
+	copy.check = check;
+	copy.path = path;
+	copy.quiet = quiet;
+	copy.fd = copy.input.fd = -1;
+	status = open_copy(&copy, overwrite);
+	if (status == 0)
+		status = apply(&copy);
+	if (status == 0)
+		status = finish(&copy);
+	if (copy.gzip)
+		gzclose(copy.gzip);
+	if (copy.fd >= 0)
+		close(copy.fd);
+	ky_input_close(&copy.input);
+	remove_temporary();
+	return status;
+}
