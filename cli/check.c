@@ -37,9 +37,8 @@ static const struct option long_options[] = {
 static const char usage[] =
 	"usage: kymo check FILE... [OPTION]...\n"
 	"\n"
-	"Says what is wrong with Chrome traces (.json, .json.gz; of any tool) and "
-	"captures\n"
-	"(.kymo), which reader suffers, and what helps.\n"
+	"Says what is wrong with Chrome traces (.json, .json.gz; of any tool) and\n"
+	"captures (.kymo), which reader suffers, and what helps.\n"
 	"\n"
 	"      --repair OUT   write a copy with all mended that takes no guess\n"
 	"  -f, --force        replace OUT if it exists\n"
@@ -104,7 +103,10 @@ static int read_trace(struct ky_check *check)
 	status = ky_check_read_trace(check);
 	if (status == 0)
 		ky_check_between(check);
-	if (status == 0 && closing->text)
+	/* Behind the names of new lanes, which stand at the same place. */
+	if (status == 0 && closing->text && closing->kind == KY_NDJSON)
+		ky_check_mend_too(check, closing->byte, KY_TO_THE_END, closing->text);
+	else if (status == 0 && closing->text)
 		ky_check_mend(check, closing->kind, closing->place, closing->byte,
 			      KY_TO_THE_END, closing->text);
 	ky_sorter_destroy(check->sorter);

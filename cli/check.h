@@ -6,13 +6,16 @@
  *     check_read.c     the file, from its first byte to its last
  *     check_event.c    one event: its values, as they stand there
  *     check_rules.c    what is wrong with one event, seen alone
+ *     check_records.c  what it leaves for the sorted passes
  *     check_sort.c     sorting on disk, so that memory does not grow with the file
- *     check_tracks.c   what is wrong between the events of one row
- *     check_flows.c    ... of one arrow, one async id, one counter, one correlation
+ *     check_tracks.c   what is wrong between the spans of one row
+ *     check_pairs.c    ... the B and E of one row
+ *     check_links.c    ... of one arrow, one async id, one counter, one correlation
+ *     check_ledger.c   what Kymo's own files say is missing
  *     check_kinds.c    the table: what a finding means to which reader
  *     check_findings.c places and counts
  *     check_repair.c   edits, and the mended copy
- *     check_print.c    for people; check_json.c for programs
+ *     check_print.c    what is shown
  */
 #ifndef KYMO_CLI_CHECK_H
 #define KYMO_CLI_CHECK_H
@@ -24,6 +27,7 @@
 #include "check_kinds.h"
 #include "json_reader.h"
 
+struct ky_check_name;
 struct ky_edits;
 struct ky_sorter;
 
@@ -55,7 +59,8 @@ struct ky_check {
 
 	struct ky_edits *edits; /* NULL: nothing is to be mended */
 	struct ky_sorter *sorter;
-	int64_t largest_tid; /* of those that fit 31 bits */
+	struct ky_check_name *names; /* of rows, see check_records.c */
+	int64_t largest_tid;         /* of those that fit 31 bits */
 	uint64_t events_end; /* the byte behind the last event, where more can stand */
 
 	/* What a mend puts at the end of a file that has none. */

@@ -52,11 +52,37 @@ static bool is_word(enum ky_json_problem_kind kind)
 	       kind == KY_JSON_ODD_WORD;
 }
 
+static enum ky_check_kind kind_of_problem(const struct ky_event_problem *problem)
+{
+	const bool at_top = problem->place.event == KY_CHECK_NO_EVENT;
+
+	if (at_top &&
+	    (problem->kind == KY_JSON_CONTROL || problem->kind == KY_JSON_ESCAPE))
+		return KY_TEXT_OUTSIDE;
+	if (problem->kind == KY_JSON_NON_FINITE && !problem->in_args)
+		return KY_NON_FINITE_OUTSIDE;
+	if (problem->kind == KY_JSON_SURROGATE && problem->in_args)
+		return KY_SURROGATE_IN_ARGS;
+	return kind_of[problem->kind];
+}
+
+/* A finding of a further kind, mended with what it comes with. */
+static void find_too(struct ky_check *check, enum ky_check_kind kind,
+		     const struct ky_event_problem *problem)
+{
+	ky_check_find(check, kind, problem->place, "%s", problem->text);
+	if (problem->has_mend && check->edits)
+		check->findings[kind].mended++;
+}
+
 static void judge_problem(struct ky_check *check, const struct ky_event_problem *problem)
 {
-	const enum ky_check_kind kind = kind_of[problem->kind];
+	const enum ky_check_kind kind = kind_of_problem(problem);
 
 	ky_check_find(check, kind, problem->place, "%s", problem->text);
+	/* A raw one is no JSON besides. */
+	if (problem->kind == KY_JSON_NUL && problem->size == 1)
+		find_too(check, KY_RAW_CONTROL, problem);
 	if (problem->has_mend)
 		ky_check_mend(check, kind, problem->place, problem->place.byte,
 			      problem->size, problem->mend);
@@ -136,13 +162,8 @@ static void judge_problems(struct ky_check *check, const struct ky_event *event)
 		struct ky_event_problem problem = event->problems[i];
 		const struct ky_event_cut *cut = cut_around(event, &problem);
 
-		if (is_stuck_by(event, &problem)) {
-			ky_check_find(check, KY_HANGING_VALUE, problem.place, "%s",
-				      problem.text);
-			if (problem.has_mend)
-				check->findings[KY_HANGING_VALUE].mended +=
-					check->edits != NULL;
-		}
+		if (is_stuck_by(event, &problem))
+			find_too(check, KY_HANGING_VALUE, &problem);
 		problem.has_mend = problem.has_mend && !cut;
 		judge_problem(check, &problem);
 		if (cut)

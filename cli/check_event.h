@@ -85,6 +85,8 @@ static inline bool ky_word_is_text(const struct ky_word *word, const char *text)
 	return word->token == KY_JSON_STRING && __builtin_strcmp(word->text, text) == 0;
 }
 
+#define KY_CHECK_PIDS 4096
+
 enum { KY_AT_TOP, KY_IN_EVENT, KY_IN_ARGS };
 
 /* The file while it is read. */
@@ -94,6 +96,12 @@ struct ky_check_reading {
 	int level; /* KY_AT_TOP ... */
 	struct ky_event event;
 	bool has_span; /* an X has come */
+
+	/* What is known of pids, in the slot of their hash. */
+	struct ky_check_pid {
+		uint64_t pid;
+		unsigned seen;
+	} pids[KY_CHECK_PIDS];
 };
 
 /* Tells of what the lenient reader met: a ky_json_problem_fn. */
@@ -148,7 +156,7 @@ int ky_record_compare(const void *a, const void *b);
  * Names of rows, as far as there is room, for lanes that a mend opens. What comes back
  * may stand in a text of JSON as it is.
  */
-void ky_check_name_track(uint64_t key, const char *name);
-const char *ky_check_track_name(uint64_t key);
+void ky_check_name_track(struct ky_check *check, uint64_t key, const char *name);
+const char *ky_check_track_name(const struct ky_check *check, uint64_t key);
 
 #endif

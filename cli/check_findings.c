@@ -88,4 +88,6 @@ void ky_check_free(struct ky_check *check)
 		free(finding->examples);
 		*finding = (struct ky_check_finding){0};
 	}
+	free(check->names);
+	check->names = NULL;
 }

@@ -50,6 +50,7 @@ int ky_check_read_capture(struct ky_check *check)
 	const struct ky_check_place nowhere = {0, 0, KY_CHECK_NO_EVENT};
 	size_t i;
 
+	memset(&info, 0, sizeof(info));
 	info.path = check->path;
 	if (ky_info_read_capture(&info) != 0)
 		return KY_EXIT_USAGE;

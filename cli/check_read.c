@@ -478,9 +478,10 @@ static int judge_end(struct trace *trace, enum ky_json_token token)
 int ky_check_read_trace(struct ky_check *check)
 {
 	static struct trace trace; /* large */
-	const int number = ky_input_open(&trace.input, check->path);
-	int status;
+	int number, status;
 
+	memset(&trace, 0, sizeof(trace));
+	number = ky_input_open(&trace.input, check->path);
 	if (number != 0)
 		return ky_say_error(KY_EXIT_USAGE, "cannot read \"%s\": %s", check->path,
 				    strerror(number));

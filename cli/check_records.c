@@ -5,6 +5,7 @@
 
 #include "check_rules.h"
 #include "check_sort.h"
+#include "say.h"
 
 /* ---- Order ---- */
 
@@ -48,21 +49,27 @@ int ky_record_compare(const void *a, const void *b)
 /* As they stand in JSON, the beginning of long ones. */
 #define NAMES_MAX 4096
 
-static struct {
+struct ky_check_name {
 	uint64_t key;
 	char name[KY_WORD_TEXT];
-} names[NAMES_MAX];
+};
 
-void ky_check_name_track(uint64_t key, const char *name)
+void ky_check_name_track(struct ky_check *check, uint64_t key, const char *name)
 {
-	const size_t slot = key % NAMES_MAX;
-	char *kept = names[slot].name;
+	struct ky_check_name *slot;
 	size_t size = 0;
+	char *kept;
 
-	if (*kept && names[slot].key != key)
+	if (!check->names) {
+		check->names = ky_must_grow(NULL, NAMES_MAX, sizeof(*check->names));
+		memset(check->names, 0, NAMES_MAX * sizeof(*check->names));
+	}
+	slot = &check->names[key % NAMES_MAX];
+	if (slot->name[0] && slot->key != key)
 		return;
-	names[slot].key = key;
-	for (; *name && size < sizeof(names[slot].name) - 2; name++) {
+	slot->key = key;
+	kept = slot->name;
+	for (; *name && size < sizeof(slot->name) - 2; name++) {
 		if (*name == '"' || *name == '\\')
 			kept[size++] = '\\';
 		kept[size++] = (unsigned char)*name < 0x20 ? ' ' : *name;
@@ -76,11 +83,12 @@ void ky_check_name_track(uint64_t key, const char *name)
 	kept[size] = '\0';
 }
 
-const char *ky_check_track_name(uint64_t key)
+const char *ky_check_track_name(const struct ky_check *check, uint64_t key)
 {
-	const size_t slot = key % NAMES_MAX;
+	const struct ky_check_name *slot =
+		check->names ? &check->names[key % NAMES_MAX] : NULL;
 
-	return names[slot].key == key ? names[slot].name : "";
+	return slot && slot->key == key ? slot->name : "";
 }
 
 /* ---- Records ---- */
@@ -258,7 +266,8 @@ void ky_check_put_records(struct ky_check_reading *reading, int64_t begin_ns,
 	case 'M':
 		if (ky_word_is_text(&event->words[KY_NAME], "thread_name") &&
 		    event->words[KY_ARG_NAME].token == KY_JSON_STRING)
-			ky_check_name_track(track, event->words[KY_ARG_NAME].text);
+			ky_check_name_track(reading->check, track,
+					    event->words[KY_ARG_NAME].text);
 		break;
 	default:
 		break;

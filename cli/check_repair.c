@@ -327,6 +327,7 @@ int ky_check_write_repaired(struct ky_check *check, const char *path, bool overw
 	static struct copy copy; /* large */
 	int status;
 
+	memset(&copy, 0, sizeof(copy));
 	copy.check = check;
 	copy.path = path;
 	copy.quiet = quiet;

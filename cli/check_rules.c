@@ -19,6 +19,7 @@
 
 /* What a rule sees. */
 struct rules {
+	struct ky_check_reading *reading;
 	struct ky_check *check;
 	const struct ky_event *event;
 	char phase;
@@ -60,6 +61,13 @@ static bool has_fraction(const char *text)
 	return text[strcspn(text, ".eE")] != '\0';
 }
 
+/* Of an integer: a double may hold another one. */
+static bool is_beyond_53(const char *text)
+{
+	return !has_fraction(text) &&
+	       strtoull(text + (*text == '-'), NULL, 10) > UINT64_C(1) << 53;
+}
+
 /* ---- Numbers in args ---- */
 
 void ky_rule_number(struct ky_check_reading *reading)
@@ -74,8 +82,7 @@ void ky_rule_number(struct ky_check_reading *reading)
 
 	if (point && strspn(point + 1, "0123456789") > FRACTION_DIGITS_MAX)
 		ky_check_find(reading->check, KY_LONG_FRACTION, place, "%.40s", text);
-	else if (!has_fraction(text) && strlen(text) > 15 &&
-		 fabs(strtod(text, NULL)) > TWO_TO_53)
+	else if (is_beyond_53(text))
 		ky_check_find(reading->check, KY_BIG_NUMBER, place, "%.40s", text);
 }
 
@@ -233,7 +240,7 @@ static void check_id(struct rules *rules, const struct ky_word *id, const char *
 	else if (value < 0 || value >= TWO_TO_31)
 		ky_check_find(rules->check, KY_ID_BEYOND_31, rules->event->place,
 			      "%s %.40s", name, id->text);
-	if (fabs(value) > TWO_TO_53)
+	if (is_beyond_53(id->text))
 		ky_check_find(rules->check, KY_ID_BEYOND_53, rules->event->place,
 			      "%s %.40s", name, id->text);
 }
@@ -265,27 +272,24 @@ static void check_ids(struct rules *rules)
  */
 static void check_shared_pid(struct rules *rules)
 {
-	enum { SLOTS = 4096, HOST = 1, DEVICE = 2, TOLD = 4 };
-	static struct {
-		uint64_t pid;
-		unsigned seen;
-	} slots[SLOTS];
+	enum { HOST = 1, DEVICE = 2, TOLD = 4 };
+	struct ky_check_pid *slot;
 	const char *category = word_of(rules, KY_CAT)->text;
 	const uint64_t pid = word_of(rules, KY_PID)->hash;
-	const size_t slot = pid % SLOTS;
 	unsigned now = 0;
 
 	if (strcmp(category, "kernel") == 0 || strncmp(category, "gpu_mem", 7) == 0)
 		now = DEVICE;
 	else if (strcmp(category, "cpu_op") == 0 || strstr(category, "runtime"))
 		now = HOST;
-	if (now == 0 || (slots[slot].seen && slots[slot].pid != pid))
+	slot = &rules->reading->pids[pid % KY_CHECK_PIDS];
+	if (now == 0 || (slot->seen && slot->pid != pid))
 		return;
-	slots[slot].pid = pid;
-	slots[slot].seen |= now;
-	if (slots[slot].seen != (HOST | DEVICE))
+	slot->pid = pid;
+	slot->seen |= now;
+	if (slot->seen != (HOST | DEVICE))
 		return;
-	slots[slot].seen |= TOLD;
+	slot->seen |= TOLD;
 	ky_check_find(rules->check, KY_SHARED_PID, rules->event->place, "pid %s",
 		      word_of(rules, KY_PID)->text);
 }
@@ -358,7 +362,7 @@ static void check_arrow(struct rules *rules)
 
 	if (!is_arrow_id(id))
 		find(rules, KY_ARROW_ID, id->text);
-	if (id->token == KY_JSON_NUMBER && fabs(strtod(id->text, NULL)) > TWO_TO_53)
+	if (id->token == KY_JSON_NUMBER && is_beyond_53(id->text))
 		find(rules, KY_ARROW_ID_BEYOND_53, id->text);
 	if (rules->phase != 'f' || has_bp)
 		return;
@@ -431,7 +435,7 @@ static void check_kind(struct rules *rules)
 
 void ky_rules_judge(struct ky_check_reading *reading)
 {
-	struct rules rules = {reading->check, &reading->event,
+	struct rules rules = {reading, reading->check, &reading->event,
 			      ky_event_phase(&reading->event)};
 	int64_t begin_ns = 0, end_ns;
 	bool has_time = true;

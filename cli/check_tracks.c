@@ -92,7 +92,7 @@ static void insert(struct ky_check *check, const char *text)
 static void name_lane(struct ky_tracks *tracks, const struct ky_check_record *span,
 		      size_t lane, int64_t tid)
 {
-	const char *name = ky_check_track_name(tracks->key);
+	const char *name = ky_check_track_name(tracks->check, tracks->key);
 	char text[96];
 
 	if (span->flags & KY_RECORD_TEXT_PID)

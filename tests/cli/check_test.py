@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""kymo check: every file in cases/ is found good or bad as its readers take it, and mended where
+that takes no guess. Prints TAP; `check_test.py WORD` runs the tests whose names have the word."""
+import gzip
+import json
+import os
+import resource
+import subprocess
+
+from check_tool import CASES, KYMO, arrow, check, get, is_sanitized, main, put, run, span
+
+MARKS = os.path.join(os.environ["KYMO_BUILD"], "tests", "cli", "marks")
+WORSE = ["wrong", "drops", "refuses", "hangs"]
+
+
+def table():
+    """(path, verdict, ids, worst effect by reader) of each line of cases/findings.txt."""
+    with open(os.path.join(CASES, "findings.txt")) as f:
+        lines = [line.split() for line in f if not line.startswith("#")]
+    for path, verdict, *rest in lines:
+        ids = set() if not rest or rest[0] == "-" else set(rest[0].split(","))
+        yield path, verdict, ids, dict(word.split(":") for word in rest[1:])
+
+
+def worst_of(found):
+    worst = {}
+    for finding in found.values():
+        for reader, effect in finding["readers"].items():
+            if finding["severity"] != "note" and (
+                    reader not in worst or WORSE.index(effect) > WORSE.index(worst[reader])):
+                worst[reader] = effect
+    return worst
+
+
+def readable():
+    return [line for line in table() if line[1] != "unread"]
+
+
+def test_every_case_stands_in_the_table():
+    listed = {path for path, *_ in table()}
+    there = {os.path.join(kind, name) for kind in ("perfetto", "viewers")
+             for name in os.listdir(os.path.join(CASES, kind))}
+    assert listed == there and len(listed) > 200, listed ^ there
+
+
+def test_each_case_is_found_good_or_bad_with_the_reader_that_suffers():
+    wrong = []
+    for path, verdict, ids, readers in readable():
+        found = check(os.path.join(CASES, path), status=int(verdict == "bad"))
+        if set(found) != ids or worst_of(found) != readers:
+            wrong.append((path, sorted(found), worst_of(found)))
+    assert not wrong, wrong
+
+
+def test_other_formats_and_archives_are_refused_by_name():
+    words = {".zip": "an archive (zip)", "tar.gz": "an archive (tar)", "pftrace": "a Perfetto trace",
+             ".json": "the file is empty"}
+    for path, verdict, *_ in table():
+        if verdict != "unread":
+            continue
+        status, out, err = run(os.path.join(CASES, path))
+        expected = next(text for end, text in words.items() if path.endswith(end))
+        assert status == 2 and out == "" and err.count("\n") == 1 and expected in err, (path, err)
+
+
+def test_what_is_mended_is_not_found_again():
+    mended = 0
+    for path, _, ids, _ in readable():
+        source = os.path.join(CASES, path)
+        before = get(source) if "_gz_" not in path and "member" not in path else None
+        out = "out" + ".json.gz" * path.endswith(".gz")
+        found = check(source, "--repair", out, "-f")
+        whole = {id for id, finding in found.items() if finding["mended"]}
+        assert before is None or get(source) == before
+        assert os.listdir(".") in ([], [out]), os.listdir(".")
+        if not whole:
+            continue
+        mended += 1
+        for id in whole:
+            assert found[id]["mended"] == found[id]["count"], (path, id, found[id])
+        again = check(out)
+        # A length that is no number costs the file; left out, it costs its span.
+        news = {"no-duration"} if "bad-duration" in whole else set()
+        assert set(again) <= (ids - whole) | news, (path, sorted(again), whole)
+        json.loads(get(out))  # strict, but for NaN
+        os.unlink(out)
+    assert mended > 60, mended
+
+
+def test_a_mend_changes_nothing_else():
+    text = '{"traceEvents":[\n {"ph":"X","name":"a\\q\tb","cat":"c","pid":1,"tid":1,"ts":1,"dur":NaN,' \
+           '"args":{"x":Infinity,"y":[ 1, 2,],"z":"\\ud83d\\ude00\\ud83d"}},\n' \
+           ' {"ph":"C","name":"c","pid":1,"ts":1,"args":{"a":NaN,"b":1,"c":-inf}}\n]'
+    check(put("t.json", text), "--repair", "out.json", status=1)
+    expected = '{"traceEvents":[\n {"ph":"X","name":"a\\\\q\\tb","cat":"c","pid":1,"tid":1,"ts":1,' \
+               '"args":{"x":null,"y":[ 1, 2],"z":"\U0001f600\ufffd"}},\n' \
+               ' {"ph":"C","name":"c","pid":1,"ts":1,"args":{"b":1}}\n]}'
+    found = get("out.json").decode().replace('"dur":null,', "")
+    assert found == expected, found
+    assert get("t.json").decode() == text
+
+
+def test_overlaps_go_to_named_lanes_with_their_arrows_and_true_times():
+    events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": 7, "args": {"name": 'the "row" \u00e9'}},
+              span("launch", 0, 2, tid=3), arrow("s", 0, tid=3),
+              span("a", 10, 10, tid=7), span("b", 15, 10, tid=7), arrow("f", 15, tid=7),
+              span("in b", 21, 1, tid=7), span("c", 17, 30, tid=7), span("after", 50, 1, tid=7)]
+    found = check(put("t.json", events), "--repair", "out.json", status=1)
+    assert found["overlap"]["count"] == found["overlap"]["mended"] == 2
+    assert check("out.json", status=0).keys() <= {"out-of-order"}
+    out = json.loads(get("out.json"))["traceEvents"]
+    rows = {event["name"]: event["tid"] for event in out if event["ph"] in "Xf"}
+    assert rows["a"] == rows["in b"] == rows["after"] == 7
+    assert rows["b"] == rows["ac2g"] != 7 and rows["c"] not in (7, rows["b"])
+    names = {event["tid"]: event["args"]["name"] for event in out if event["ph"] == "M"}
+    assert names[rows["b"]] == 'the "row" \u00e9, lane 2' and names[rows["c"]].endswith("lane 3")
+    times = lambda events: [(e["name"], e["ts"], e.get("dur")) for e in events if e["ph"] != "M"]
+    assert times(out) == times(events)
+
+
+def test_an_error_has_its_line_and_byte():
+    place = check(put("t.json", '[\n\n {"ph":"X",\n"name":"\\u00e9", "x" 5}]'))["syntax"]["examples"][0]
+    assert (place["line"], place["byte"]) == (4, 36) and "a colon" in place["text"], place
+    text = json.dumps([span(), span(ts=100, args={"v": 1})]).replace('"v": 1', '"v": NaN')
+    place = check(put("t.json", text))["non-finite"]["examples"][0]
+    assert place == {"line": 1, "byte": text.index("NaN"), "event": 1, "text": "NaN"}, place
+
+
+def test_reading_goes_on_behind_an_event_that_is_no_json():
+    lines = ["[", json.dumps(span("a")) + ",", '{"ph":"X","name":"{"device": "cpu"}(12): f"},',
+             json.dumps(span("b", 20)) + ",", '{"ph" broken', json.dumps(span("c", 30, -1)), "]"]
+    found = check(put("t.json", "\n".join(lines)), "--repair", "out.json", status=1)
+    assert found["unreadable-event"]["count"] == 2 and "negative-duration" in found
+    assert [event["name"] for event in json.loads(get("out.json"))] == ["a", "b", "c"]
+
+
+def test_examples_are_the_first_of_the_file_and_as_many_as_asked_for():
+    events = [span(str(i), 1000 - i * 10, -1, tid=i % 3 + 1) for i in range(20)]
+    for count in (0, 1, 5, 100):
+        finding = check(put("t.json", events), "-n", str(count))["negative-duration"]
+        assert finding["count"] == 20
+        assert [place["event"] for place in finding["examples"]] == list(range(min(count, 20)))
+    # Overlaps are found row by row, but shown in the order of the file.
+    events = [span(str(i), i * 10, 15, tid=1 + i % 2) for i in range(40)]
+    events = [dict(event, dur=25) for event in events]
+    places = check(put("t.json", events), "--examples=4")["overlap"]["examples"]
+    assert [place["event"] for place in places] == sorted(place["event"] for place in places)
+    assert places[0]["event"] == 2, places
+
+
+def test_one_reader_sees_its_own_findings_only():
+    put("t.json", [span(), span(ts=12, pid="GPU 0"), arrow("s", 12)])
+    assert set(check("t.json", "--reader", "speedscope")) == {"text-id"}
+    assert set(check("t.json", "--reader=perfetto")) == {"text-id", "arrow-no-end"}
+    assert check("t.json", "--reader=firefox", status=0) == {}
+
+
+def test_people_get_the_worst_first_and_what_helps():
+    status, out, err = run(put("t.json", json.dumps([
+        span("no time", ts=None), span("o", 10, 5), span("verlap", 12, 5),
+        {"ph": "C", "name": "c\n", "pid": 1, "ts": 1, "args": {}}]).replace("{}", '{"v": NaN}')))
+    lines = out.splitlines()
+    assert status == 1 and err == "" and lines[0].endswith(": 4 errors"), out
+    order = [line.split()[1] for line in lines if line.startswith("error")]
+    assert order == ["hanging-value", "non-finite", "no-time", "overlap"], order
+    assert "         perfetto hangs" in lines and "         remedy: --repair OUT" in lines
+    assert "         chrome, speedscope and firefox refuse the file; perfetto drops it" in lines
+    assert not [line for line in lines if len(line) > 100 or line != line.rstrip()], out
+
+
+def test_a_good_file_is_one_line():
+    size = len(get(put("t.json", [span()])))
+    line = f"t.json: Chrome trace, {size} bytes, 1 event: nothing found\n"
+    assert run("t.json") == (0, line, ""), line
+
+
+def test_several_files_are_checked_and_the_worst_counts():
+    put("good.json", [span()])
+    put("bad.json", [span(dur=-1)])
+    assert run("good.json", "bad.json")[0] == 1
+    status, out, err = run("good.json", "none.json", "bad.json")
+    assert status == 2 and "No such file" in err and "bad.json" in out
+
+
+def test_the_written_copy_is_safe():
+    put("t.json", '[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},]')
+    put("there.json", b"old")
+    for target, words in (("there.json", "exists already"), ("t.json", "exists already"),
+                          ("no/where.json", "No such file")):
+        status, _, err = run("t.json", "--repair", target)
+        assert status == 2 and words in err.replace("would replace what it reads", words), err
+    assert run("t.json", "--repair", "t.json", "-f")[0] == 2
+    os.link("t.json", "same.json")
+    assert run("t.json", "--repair", "same.json", "-f")[0] == 2
+    assert get("there.json") == b"old" and get("t.json").endswith(b",]")
+    assert run("t.json", "--repair", "there.json", "-f")[0] == 1
+    assert get("there.json").endswith(b"}]")
+    assert sorted(os.listdir(".")) == ["same.json", "t.json", "there.json"]
+    assert "nothing to mend" in run("there.json", "--repair", "new.json")[1]
+    assert not os.path.exists("new.json")
+
+
+def test_a_full_disk_leaves_no_half_a_copy():
+    put("t.json", json.dumps([span(str(i), 10 * i) for i in range(3000)])[:-1])
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+    done = subprocess.run(["sh", "-c", 'trap "" XFSZ; exec "$@"', "sh", KYMO, "check", "t.json",
+                           "--repair", "out.json"], capture_output=True, preexec_fn=limit)
+    assert done.returncode == 2 and b'cannot write "out.json": File too large' in done.stderr, done
+    assert os.listdir(".") == ["t.json"]
+
+
+def test_losses_of_our_own_traces_are_told():
+    ledger = {"offered": 9, "written": 5, "full": 3, "cut": 1, "untimed": 2, "cut_captures": 1,
+              "arrows_backward": 4, "arrows": 7}
+    put("t.json", json.dumps({"traceEvents": [span()], "kymo": {"version": "1", "ledger": ledger}}))
+    found = check("t.json", status=1)
+    assert {id: finding["count"] for id, finding in found.items()} == {
+        "lost-records": 4, "incomplete": 1, "untimed-records": 2, "lost-arrows": 4}
+
+
+def test_captures_are_checked_through_their_ledger():
+    subprocess.run([KYMO, "record", "-o", "t.kymo", "--", MARKS, "mark", "10"], check=True, capture_output=True)
+    status, out, _ = run("t.kymo")
+    assert status == 0 and out.startswith("t.kymo: capture, "), out
+    os.truncate("t.kymo", os.path.getsize("t.kymo") // 2)
+    assert "incomplete" in check("t.kymo", status=1)
+    status, _, err = run("t.kymo", "--repair", "x.json")
+    assert status == 2 and "kymo export makes one" in err
+
+
+def test_the_trace_of_a_capture_is_clean():
+    subprocess.run([KYMO, "record", "-o", "t.json.gz", "--", MARKS, "mark", "10"], check=True, capture_output=True)
+    found = check("t.json.gz", status=0)
+    assert {finding["severity"] for finding in found.values()} <= {"note"}, found
+
+
+def test_bad_usage_is_one_line_and_status_2():
+    for arguments, words in (((), "no file"), (("--reader", "vi", "x"), 'no reader "vi"'),
+                             (("-n", "x", "y"), "wants a number"), (("--frob", "x"), "--frob"),
+                             (("--repair",), "wants a value"), (("none",), "No such file"),
+                             ((".",), "Is a directory"), (("a", "b", "--repair", "c"), "one FILE")):
+        status, out, err = run(*arguments)
+        assert status == 2 and out == "" and err.count("\n") == 1 and words in err, (arguments, err)
+
+
+def test_help_is_short():
+    status, out, err = run("--help")
+    assert status == 0 and err == "" and not [line for line in out.splitlines() if len(line) > 80], out
+
+
+def write_large(path, size):
+    with open(path, "w") as f:
+        f.write('{"traceEvents": [\n')
+        i = 0
+        while f.tell() < size:
+            f.write("".join(
+                json.dumps(span(f"kernel {n % 99}", n * 10, 15 if n % 1000 == 0 else 5, tid=n % 64 + 1,
+                                args={"correlation": n + 1, "stream": 1})) + ",\n" +
+                json.dumps(arrow("s", n * 10, n % 64 + 1, n + 1)) + ",\n" +
+                json.dumps(arrow("f", n * 10, n % 64 + 1, n + 1)) + ",\n"
+                for n in range(i, i + 10000)))
+            i += 10000
+        f.write(json.dumps({"ph": "M", "name": "x", "pid": 1, "tid": 0, "args": {}}) + "\n]}")
+
+
+def peak_kib(*arguments):
+    child = subprocess.Popen([KYMO, *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = 0
+    assert os.waitstatus_to_exitcode(status) in (0, 1)
+    return usage.ru_maxrss
+
+
+def test_memory_does_not_grow_with_the_file():
+    write_large("small.json", 20 << 20)
+    write_large("large.json", 60 << 20)
+    for command in (["check"], ["check", "--json"], ["info"]):
+        small, large = peak_kib(*command, "small.json"), peak_kib(*command, "large.json")
+        if not is_sanitized():
+            assert large < 40 << 10 and large < small + (4 << 10), (command, small, large)
+    put("out.json", b"")
+    large = peak_kib("check", "large.json", "--repair", "out.json", "-f")
+    assert large < 64 << 10 or is_sanitized(), large
+
+
+if __name__ == "__main__":
+    main(globals())
