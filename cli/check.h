@@ -3,7 +3,8 @@
  * What `kymo check` finds in a file, shared by its parts:
  *
  *     check.c          the command
- *     check_read.c     the file, from its first byte to its last
+ *     check_read.c     what kind of file it is, and how it ends
+ *     check_document.c the grammar of a trace
  *     check_event.c    one event: its values, as they stand there
  *     check_rules.c    what is wrong with one event, seen alone
  *     check_records.c  what it leaves for the sorted passes
@@ -61,6 +62,7 @@ struct ky_check {
 	struct ky_sorter *sorter;
 	struct ky_check_name *names; /* of rows, see check_records.c */
 	int64_t largest_tid;         /* of those that fit 31 bits */
+	uint64_t error_ns;           /* that the file states for its clocks */
 	uint64_t events_end; /* the byte behind the last event, where more can stand */
 
 	/* What a mend puts at the end of a file that has none. */

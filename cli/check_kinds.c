@@ -234,6 +234,10 @@ const struct ky_check_kind_text ky_check_kinds[KY_CHECK_KIND_COUNT] = {
 	[KY_KERNEL_BEFORE_LAUNCH] = {"kernel-before-launch", KY_WARNING, "...W..",
 				     "device work that begins before its launch",
 				     "check the clocks"},
+	[KY_ORDER_UNDECIDED] =
+		{"order-undecided", KY_NOTE, "...W..",
+		 "the same by less than the error that the file states for its clocks",
+		 "none is needed"},
 	[KY_CORRELATION_REPEATED] = {"correlation-repeated", KY_WARNING, "...R..",
 				     "one correlation on two events of one side",
 				     "number launches over the whole file"},

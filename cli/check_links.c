@@ -208,9 +208,14 @@ static void take_correlation(struct ky_links *links, const struct ky_check_recor
 	links->has_begin = true;
 	for (i = 0; i < links->early.count; i++) {
 		const struct ky_check_record *work = &links->early.items[i];
+		const uint64_t early_ns =
+			(uint64_t)record->begin_ns - (uint64_t)work->begin_ns;
 
 		if (work->begin_ns < record->begin_ns)
-			ky_check_find(links->check, KY_KERNEL_BEFORE_LAUNCH,
+			ky_check_find(links->check,
+				      early_ns > links->check->error_ns
+					      ? KY_KERNEL_BEFORE_LAUNCH
+					      : KY_ORDER_UNDECIDED,
 				      ky_record_place(work),
 				      "at %.3f us, its launch at %.3f, line %" PRIu64,
 				      (double)work->begin_ns / 1e3,

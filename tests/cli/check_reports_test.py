@@ -196,6 +196,15 @@ def test_a_command_that_begins_before_it_was_enqueued_is_found():
     assert example["event"] == 1 and "99.999" in example["text"] and "100.000" in example["text"]
 
 
+def test_orders_closer_than_the_stated_error_are_undecided():
+    events = [dict(span("launch", 100, tid=2, args={"correlation": 1}), cat="runtime"),
+              span("k", 99.9, 50, pid=2, tid=3, args={"correlation": 1, "stream": 1})]
+    own = {"clocks": [{"name": "a", "uncertainty (ns)": 20}, {"name": "b", "uncertainty (ns)": 0}]}
+    for error, id in ((99, "kernel-before-launch"), (100, "order-undecided")):
+        own["clocks"][1]["uncertainty (ns)"] = error
+        assert set(check(put("t.json", json.dumps({"traceEvents": events, "kymo": own})))) == {id}
+
+
 # ---- Correlation and arrows ----
 
 def test_equal_numbers_of_two_counters_are_no_finding():

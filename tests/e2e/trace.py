@@ -4,6 +4,11 @@ strict JSON, and what every viewer needs to hold."""
 import collections
 import gzip
 import json
+import os
+import subprocess
+
+# What a trace says is missing: tests that lose something on purpose look at it themselves.
+TOLD_LOSSES = {"lost-records", "incomplete", "untimed-records", "lost-arrows"}
 
 
 class Broken(Exception):
@@ -31,6 +36,18 @@ def load(path):
     return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique_keys)
 
 
+def check(path):
+    """Holds the trace against every reader that kymo check knows."""
+    done = subprocess.run([os.path.join(os.environ["KYMO_BUILD"], "kymo"), "check", "--json", path],
+                          capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise Broken(f"kymo check: status {done.returncode}: {done.stderr}")
+    found = [finding for finding in json.loads(done.stdout)["findings"]
+             if finding["severity"] != "note" and finding["id"] not in TOLD_LOSSES]
+    if found:
+        raise Broken(f"kymo check: {found}")
+
+
 def ns(microseconds):
     """Exact, where the number has at most three decimals and is read as a double below 2^43."""
     return round(microseconds * 1000)
@@ -40,6 +57,7 @@ class Trace:
     """A loaded trace with its events by kind; raises Broken where a rule is broken."""
 
     def __init__(self, path):
+        check(path)
         self.data = load(path)
         self.events = self.data["traceEvents"]
         self.spans = [event for event in self.events if event["ph"] == "X"]
