@@ -33,10 +33,9 @@ static ptrdiff_t fill(void *context, void *buffer, size_t size, char *reason)
 }
 
 /* All tokens in one text: "{k:s" for an object with a key and a string. */
-static const char *tokens_of(struct source *source, char out[4096])
+static const char *read_all(struct ky_json_reader *reader, char out[4096])
 {
 	static const char names[] = "?{}[]\0\0\0tfz";
-	struct ky_json_reader *reader = ky_json_reader_create(fill, source);
 	enum ky_json_token token;
 	size_t used = 0;
 
@@ -63,6 +62,11 @@ static const char *tokens_of(struct source *source, char out[4096])
 	assert_int_equal(ky_json_reader_next(reader), token); /* the end stays the end */
 	ky_json_reader_destroy(reader);
 	return out;
+}
+
+static const char *tokens_of(struct source *source, char out[4096])
+{
+	return read_all(ky_json_reader_create(fill, source), out);
 }
 
 static const struct {
@@ -130,6 +134,112 @@ static void documents_are_taken_or_refused_with_the_place(void **state)
 			assert_string_equal(tokens_of(&source, out), documents[i].out);
 		}
 	}
+}
+
+/* " kind@byte+size=mend" for each. */
+static void note_problem(void *context, const struct ky_json_problem *problem)
+{
+	static const char *const kinds[] = {
+		[KY_JSON_CONTROL] = "control",     [KY_JSON_ESCAPE] = "escape",
+		[KY_JSON_SURROGATE] = "surrogate", [KY_JSON_NUL] = "nul",
+		[KY_JSON_UTF8] = "utf8",           [KY_JSON_NON_FINITE] = "infinite",
+		[KY_JSON_ODD_NUMBER] = "number",   [KY_JSON_ODD_WORD] = "word",
+		[KY_JSON_END_COMMA] = "end",       [KY_JSON_TWO_COMMAS] = "two",
+		[KY_JSON_NO_COMMA] = "none",
+	};
+	char *out = context;
+	const size_t used = strlen(out);
+
+	snprintf(out + used, 4096 - used, " %s@%llu+%llu=%s", kinds[problem->kind],
+		 (unsigned long long)problem->byte, (unsigned long long)problem->size,
+		 problem->mend ? problem->mend : "?");
+}
+
+static const struct {
+	const char *in, *out, *problems;
+} broken[] = {
+	{"[1,]", "[1;]", " end@2+1="},
+	{"[,1]", "[1;]", " end@1+1="},
+	{"[1,,2]", "[1;2;]", " two@3+1="},
+	{"[1,,]", "[1;]", " two@3+1= end@2+1="},
+	{"{\"a\":1,}", "{<a>1;}", " end@6+1="},
+	{"[1 2{}\"x\"]", "[1;2;{}\"x\"]", " none@3+0=, none@4+0=, none@6+0=,"},
+	{"[NaN,-Infinity,N/A]", "[zzz]",
+	 " infinite@1+3=null infinite@5+9=null infinite@15+3=null"},
+	{"[100.,.5,+5,007,-.5]", "[100;0.5;5;7;-0.5;]",
+	 " number@1+4=100 number@6+2=0.5 number@9+2=5 number@12+3=7 number@16+3=-0.5"},
+	{"[1_000,1e]", "[zz]", " number@1+5=? number@7+2=?"},
+	{"[True]", "[z]", " word@1+4=?"},
+	{"[\"a\nb\tc\x01\"]", "[\"a\nb\tc\x01\"]",
+	 " control@3+1=\\n control@5+1=\\t control@7+1=\\u0001"},
+	{"[\"a\\qb\\u12g\"]", "[\"a\\qb\\u12g\"]", " escape@3+1=\\\\ escape@6+1=\\\\"},
+	{"[\"\\ud83d\\ude00\"]", "[\"\xf0\x9f\x98\x80\"]",
+	 " surrogate@2+12=\xf0\x9f\x98\x80"},
+	{"[\"\\ud83dx\\ude00\"]", "[\"\xef\xbf\xbdx\xef\xbf\xbd\"]",
+	 " surrogate@2+6=\xef\xbf\xbd surrogate@9+6=\xef\xbf\xbd"},
+	{"[\"\\ud83d\\n\"]", "[\"\xef\xbf\xbd\n\"]", " surrogate@2+6=\xef\xbf\xbd"},
+	{"[\"\xff\xc3(\"]", "[\"\xef\xbf\xbd\xef\xbf\xbd(\"]",
+	 " utf8@2+1=\xef\xbf\xbd utf8@3+1=\xef\xbf\xbd"},
+	{"[\"a", "1:3: ends within a string", ""},
+	{"[1", "1:2: ends early, a value is missing", ""},
+	{"[1]x", "1:3: 'x' where the end should be", ""},
+	{"{(1}", "1:1: '(' where a key should be", ""},
+	{"[}", "1:1: '}' where a value should be", ""},
+};
+
+static void a_lenient_reader_tells_what_it_reads_on_from(void **state)
+{
+	char out[4096], problems[4096];
+	size_t i, piece;
+
+	(void)state;
+	for (i = 0; i < COUNT(broken); i++) {
+		for (piece = 1; piece < 9; piece++) {
+			struct source source = {
+				.data = broken[i].in,
+				.size = strlen(broken[i].in),
+				.piece = piece,
+			};
+			struct ky_json_reader *reader =
+				ky_json_reader_create(fill, &source);
+
+			problems[0] = '\0';
+			ky_json_reader_set_lenient(reader, note_problem, problems);
+			assert_string_equal(read_all(reader, out), broken[i].out);
+			assert_string_equal(problems, broken[i].problems);
+		}
+	}
+}
+
+static void reading_goes_on_at_a_line_that_begins_an_item(void **state)
+{
+	static const char text[] = "[{},\n {\"a\": (\n  {\"b\": 1}\n]";
+	struct source source = {.data = text, .size = sizeof(text) - 1, .piece = 3};
+	struct ky_json_reader *reader = ky_json_reader_create(fill, &source);
+	char problems[4096] = "", out[4096];
+
+	(void)state;
+	while (ky_json_reader_next(reader) > KY_JSON_END)
+		;
+	assert_int_equal(ky_json_reader_failure(reader), KY_JSON_SYNTAX);
+	assert_true(ky_json_reader_resume(reader, 1));
+	ky_json_reader_set_lenient(reader, note_problem, problems);
+	assert_string_equal(read_all(reader, out), "{<b>1;}]");
+	assert_string_equal(problems, "");
+}
+
+static void what_stands_behind_can_be_read_as_another_document(void **state)
+{
+	struct source source = {.data = "[1]\n{}", .size = 6, .piece = 9};
+	struct ky_json_reader *reader = ky_json_reader_create(fill, &source);
+	char out[4096];
+
+	(void)state;
+	while (ky_json_reader_next(reader) > KY_JSON_END)
+		;
+	assert_int_equal(ky_json_reader_failure(reader), KY_JSON_BEHIND);
+	ky_json_reader_again(reader);
+	assert_string_equal(read_all(reader, out), "{}");
 }
 
 static void a_zero_byte_in_a_string_is_kept(void **state)
@@ -217,6 +327,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(documents_are_taken_or_refused_with_the_place),
+		cmocka_unit_test(a_lenient_reader_tells_what_it_reads_on_from),
+		cmocka_unit_test(reading_goes_on_at_a_line_that_begins_an_item),
+		cmocka_unit_test(what_stands_behind_can_be_read_as_another_document),
 		cmocka_unit_test(a_zero_byte_in_a_string_is_kept),
 		cmocka_unit_test(brackets_may_be_nested_up_to_the_limit),
 		cmocka_unit_test(a_long_string_is_checked_but_cut),

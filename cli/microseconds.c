@@ -18,7 +18,7 @@ static bool read_exactly(const char *word, int64_t *ns)
 
 	if (!is_digit(*at))
 		return false;
-	for (; is_digit(*at) && value < INT64_MAX / 10000; at++)
+	for (; is_digit(*at) && value <= INT64_MAX / 10000; at++)
 		value = value * 10 + (uint64_t)(*at - '0');
 	if (*at == '.') {
 		for (at++; is_digit(*at) && scale > 1; at++, scale /= 10)
