@@ -11,21 +11,29 @@
 #include "input.h"
 #include "say.h"
 
+enum {
+	OPTION_JSON = 256,
+	OPTION_QUICK,
+};
+
 static const struct option long_options[] = {
-	{"json", no_argument, NULL, 'j'},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"quick", no_argument, NULL, OPTION_QUICK},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
 
 static const char usage[] =
-	"usage: kymo info FILE [--json]\n"
+	"usage: kymo info FILE [OPTION]...\n"
 	"\n"
 	"Says what is in a capture (.kymo) or a Chrome trace (.json, .json.gz; of any\n"
 	"tool): who was recorded, by which sources, with what losses, and what there\n"
 	"is of each type.\n"
 	"\n"
-	"      --json  print one JSON object\n"
-	"  -h, --help  show this\n";
+	"      --quick  of a large trace of Kymo read the first and last part only:\n"
+	"               no rows, no types, no duration\n"
+	"      --json   print one JSON object\n"
+	"  -h, --help   show this\n";
 
 /* ---- What is known of a file ---- */
 
@@ -122,7 +130,7 @@ bool ky_info_is_incomplete(const struct ky_info *info)
 
 /* ---- The command ---- */
 
-static int read_file(struct ky_info *info)
+static int read_file(struct ky_info *info, bool quick)
 {
 	struct ky_input input;
 	const int number = ky_input_open(&input, info->path);
@@ -137,33 +145,36 @@ static int read_file(struct ky_info *info)
 	if (is_empty)
 		return ky_say_error(KY_EXIT_FAILED,
 				    "cannot read \"%s\": the file is empty", info->path);
-	return capture ? ky_info_read_capture(info) : ky_info_read_trace(info);
+	if (capture)
+		return ky_info_read_capture(info);
+	return quick ? ky_info_read_quick(info) : ky_info_read_trace(info);
 }
 
 int ky_cli_info(int argc, char **argv)
 {
 	static struct ky_info info; /* its tables live as long as the command */
-	bool json = false;
+	bool json = false, quick = false;
 	int option, status;
 
 	opterr = 0;
 	for (;;) {
-		option = getopt_long(argc, argv, ":jh", long_options, NULL);
+		option = getopt_long(argc, argv, ":h", long_options, NULL);
 		if (option == -1)
 			break;
 		if (option == 'h') {
 			fputs(usage, stdout);
 			return ky_say_end(stdout) ? 0 : KY_EXIT_FAILED;
 		}
-		if (option != 'j')
+		if (option != OPTION_JSON && option != OPTION_QUICK)
 			return ky_say_usage(KY_EXIT_USAGE, option, argv, long_options);
-		json = true;
+		json |= option == OPTION_JSON;
+		quick |= option == OPTION_QUICK;
 	}
 	if (argc - optind != 1)
 		return ky_say_error(KY_EXIT_USAGE,
 				    "info: one FILE is wanted; see kymo info --help");
 	info.path = argv[optind];
-	status = read_file(&info); /* what it found lives as long as the command */
+	status = read_file(&info, quick); /* what it found lives as long as the command */
 	if (status != 0)
 		return status;
 	if (json)

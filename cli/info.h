@@ -56,6 +56,7 @@ struct ky_info {
 	const char *path;
 	const char *format; /* "Chrome trace", "capture" */
 	bool is_gzip, is_ours;
+	bool is_quick;              /* no event was read: no rows, no types, no times */
 	uint64_t file_bytes, bytes; /* as it lies there; unpacked */
 	char *version, *command_line;
 
@@ -101,6 +102,7 @@ bool ky_info_is_incomplete(const struct ky_info *info);
 /* Each reads the file into `info`; 0, or KY_EXIT_FAILED with an error said. */
 int ky_info_read_trace(struct ky_info *info);
 int ky_info_read_capture(struct ky_info *info);
+int ky_info_read_quick(struct ky_info *info); /* a trace of ours, its ends only */
 
 void ky_info_print(const struct ky_info *info);
 void ky_info_print_json(const struct ky_info *info);

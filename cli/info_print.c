@@ -136,13 +136,13 @@ static void print_summary(const struct ky_info *info)
 	}
 }
 
-static uint64_t sum_of(const struct ky_info *info, const char *category, bool spans)
+static uint64_t sum_of(const struct ky_info *info, const char *category)
 {
 	size_t i;
 
 	for (i = 0; i < info->category_names.count; i++) {
 		if (strcmp(info->category_names.names[i].text, category) == 0)
-			return spans ? info->categories[i].spans : 0;
+			return info->categories[i].spans;
 	}
 	return 0;
 }
@@ -158,8 +158,10 @@ static void print_count(const char *name, uint64_t count)
 
 static void print_counts(const struct ky_info *info)
 {
-	const uint64_t kernels = sum_of(info, "kernel", true);
-	const uint64_t copies = sum_of(info, "gpu_memcpy", true);
+	const uint64_t kernels =
+		info->is_quick ? ky_info_ledger(info, "kernels") : sum_of(info, "kernel");
+	const uint64_t copies = info->is_quick ? ky_info_ledger(info, "copies")
+					       : sum_of(info, "gpu_memcpy");
 
 	ky_say_number(stdout, "  events    ", info->spans, "span", "spans");
 	print_count("instant", info->instants);

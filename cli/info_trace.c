@@ -237,7 +237,7 @@ static enum ky_json_token read_kymo(struct ky_trace *trace)
 
 /* ---- The document ---- */
 
-static enum ky_json_token read_top_value(struct ky_trace *trace)
+enum ky_json_token ky_trace_read_top_value(struct ky_trace *trace)
 {
 	struct ky_info *info = trace->info;
 	enum ky_json_token token;
@@ -271,7 +271,7 @@ static enum ky_json_token read_document(struct ky_trace *trace)
 		token = ky_trace_read_events(trace);
 	} else if (token == KY_JSON_OBJECT) {
 		while ((token = ky_trace_next(trace)) == KY_JSON_KEY) {
-			if (read_top_value(trace) == KY_JSON_ERROR)
+			if (ky_trace_read_top_value(trace) == KY_JSON_ERROR)
 				return KY_JSON_ERROR;
 		}
 	}

@@ -63,6 +63,9 @@ enum ky_json_token ky_trace_read_fields(struct ky_trace *trace,
 					const struct ky_field *fields, size_t count,
 					void *object);
 
+/* After a key of the outermost object: its value. */
+enum ky_json_token ky_trace_read_top_value(struct ky_trace *trace);
+
 /* After `[`, up to and with `]`. */
 enum ky_json_token ky_trace_read_events(struct ky_trace *trace);
 

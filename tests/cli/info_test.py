@@ -85,6 +85,31 @@ def test_a_trace_of_ours_says_all_of_itself():
     assert found["ledger"]["full"] == 2
 
 
+def test_the_ends_of_a_trace_of_ours_say_all_but_what_takes_its_events():
+    status, out, err = run("info", "--json", "--quick", GOLDEN)
+    assert status == 0 and err == "", err
+    quick, whole = json.loads(out), info(GOLDEN)
+    for key in ("kymo_version", "command_line", "processes", "sources", "devices", "clocks", "ledger",
+                "spans", "base_ns", "bytes", "file_bytes"):
+        assert quick[key] == whole[key], key
+    assert quick["rows"] == quick["types"] == [] and "first_ns" not in quick
+    # What lies between is not looked at, however much it is.
+    data = open(GOLDEN, "rb").read()
+    at = data.index(b'"traceEvents": [') + len(b'"traceEvents": [')
+    put("t.json", data[:at] + b"\xff" * (20 << 20) + data[at:])
+    status, out, err = run("info", "--quick", "t.json")
+    assert status == 0 and "4 spans" in out and "LEDGER" in out, (out, err)
+
+
+def test_what_has_no_such_ends_is_not_quick():
+    words = "leave --quick away"
+    data = open(GOLDEN, "rb").read()
+    refused(words, "info", "--quick", put("t.json", EVENTS))
+    refused(words, "info", "--quick", put("t.json", data[:-1]))
+    refused(words, "info", "--quick", put("t.json.gz", gzip.compress(data)))
+    refused(words, "info", "--quick", put("t.json", data.replace(b"{", b"", 1)))
+
+
 def test_people_get_lines_without_control_characters():
     status, out, err = run("info", put("t.json", EVENTS))
     assert status == 0 and err == ""
