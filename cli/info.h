@@ -78,6 +78,45 @@ struct ky_info {
 	int64_t base_ns;           /* since the epoch */
 };
 
+/* ---- Its lists of objects, as traces and --json have them ---- */
+
+enum ky_field_kind {
+	KY_FIELD_TEXT,   /* char *: strings, and numbers as they stand there */
+	KY_FIELD_NUMBER, /* uint64_t */
+};
+
+struct ky_field {
+	const char *key;  /* in a trace */
+	const char *name; /* in what `kymo info --json` prints */
+	enum ky_field_kind kind;
+	size_t offset;
+};
+
+#define KY_FIELD(type, key, kind, member)                         \
+	{                                                         \
+		key, #member, kind, offsetof(struct type, member) \
+	}
+
+struct ky_info_list {
+	const char *key, *name; /* as of fields */
+	const struct ky_field *fields;
+	size_t field_count, item_size;
+	size_t list_offset, count_offset; /* in struct ky_info */
+	size_t process_offset;            /* of a process index, or 0 */
+};
+
+enum {
+	KY_INFO_PROCESSES,
+	KY_INFO_SOURCES,
+	KY_INFO_DEVICES,
+	KY_INFO_CLOCKS,
+	KY_INFO_LIST_COUNT
+};
+
+extern const struct ky_info_list ky_info_lists[KY_INFO_LIST_COUNT];
+
+/* ---- Filling it ---- */
+
 /* The row and the category of that key or name, made if need be. */
 struct ky_info_track *ky_info_track(struct ky_info *info, const void *key, size_t size);
 struct ky_info_category *ky_info_category(struct ky_info *info, const char *name,

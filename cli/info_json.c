@@ -45,63 +45,35 @@ static bool begin_item(size_t i)
 	return false;
 }
 
-static void print_processes(const struct ky_info *info)
+static void print_field(bool *has_members, const struct ky_info_list *list,
+			const struct ky_field *field, const char *item)
 {
-	size_t i;
+	const char *place = item + field->offset;
+	uint64_t number;
 
-	fputs(",\n \"processes\": [", stdout);
-	for (i = 0; i < info->process_count; i++) {
-		const struct ky_info_process *process = &info->processes[i];
-		bool members = begin_item(i);
-
-		add_text(&members, "pid", process->pid);
-		add_text(&members, "name", process->name);
-		add_text(&members, "exe", process->exe);
-		add_text(&members, "command_line", process->command_line);
-		add_text(&members, "host", process->host);
-		add_text(&members, "rank", process->rank);
-		fputc('}', stdout);
+	if (field->kind == KY_FIELD_TEXT) {
+		add_text(has_members, field->name, *(char *const *)(const void *)place);
+		return;
 	}
-	fputc(']', stdout);
+	memcpy(&number, place, sizeof(number));
+	if (field->offset != list->process_offset || number != KY_NO_INDEX)
+		add_number(has_members, field->name, number);
 }
 
-static void print_sources(const struct ky_info *info)
+static void print_list(const struct ky_info *info, const struct ky_info_list *list)
 {
-	size_t i;
+	const char *base = (const char *)info, *items;
+	size_t count, i, j;
 
-	fputs(",\n \"sources\": [", stdout);
-	for (i = 0; i < info->source_count; i++) {
-		const struct ky_info_source *source = &info->sources[i];
+	memcpy(&items, base + list->list_offset, sizeof(items));
+	memcpy(&count, base + list->count_offset, sizeof(count));
+	printf(",\n \"%s\": [", list->name);
+	for (i = 0; i < count; i++) {
 		bool members = begin_item(i);
 
-		add_text(&members, "name", source->name);
-		add_text(&members, "state", source->state);
-		add_text(&members, "reason", source->reason);
-		add_text(&members, "remedy", source->remedy);
-		if (source->process != KY_NO_INDEX)
-			add_number(&members, "process", source->process);
-		add_number(&members, "events", source->events);
-		add_number(&members, "written", source->written);
-		add_number(&members, "lost", source->lost);
-		fputc('}', stdout);
-	}
-	fputc(']', stdout);
-}
-
-static void print_devices(const struct ky_info *info)
-{
-	size_t i;
-
-	fputs(",\n \"devices\": [", stdout);
-	for (i = 0; i < info->device_count; i++) {
-		const struct ky_info_device *device = &info->devices[i];
-		bool members = begin_item(i);
-
-		add_text(&members, "name", device->name);
-		add_text(&members, "kind", device->kind);
-		add_text(&members, "source", device->source);
-		if (device->process != KY_NO_INDEX)
-			add_number(&members, "process", device->process);
+		for (j = 0; j < list->field_count; j++)
+			print_field(&members, list, &list->fields[j],
+				    items + i * list->item_size);
 		fputc('}', stdout);
 	}
 	fputc(']', stdout);
@@ -129,25 +101,6 @@ static void print_rows(const struct ky_info *info)
 		add_number(&members, "instants", category->instants);
 		add_number(&members, "counters", category->counters);
 		add_signed(&members, "busy_ns", category->busy_ns);
-		fputc('}', stdout);
-	}
-	fputc(']', stdout);
-}
-
-static void print_clocks(const struct ky_info *info)
-{
-	size_t i;
-
-	fputs(",\n \"clocks\": [", stdout);
-	for (i = 0; i < info->clock_count; i++) {
-		const struct ky_info_clock *clock = &info->clocks[i];
-		bool members = begin_item(i);
-
-		add_text(&members, "name", clock->name);
-		add_text(&members, "kind", clock->kind);
-		add_text(&members, "source", clock->source);
-		add_number(&members, "anchors", clock->anchors);
-		add_number(&members, "uncertainty_ns", clock->uncertainty_ns);
 		fputc('}', stdout);
 	}
 	fputc(']', stdout);
@@ -192,11 +145,11 @@ void ky_info_print_json(const struct ky_info *info)
 	}
 	if (info->has_base)
 		add_signed(&members, "base_ns", info->base_ns);
-	print_processes(info);
-	print_sources(info);
-	print_devices(info);
+	print_list(info, &ky_info_lists[KY_INFO_PROCESSES]);
+	print_list(info, &ky_info_lists[KY_INFO_SOURCES]);
+	print_list(info, &ky_info_lists[KY_INFO_DEVICES]);
 	print_rows(info);
-	print_clocks(info);
+	print_list(info, &ky_info_lists[KY_INFO_CLOCKS]);
 	print_ledger(info);
 	fputs("}\n", stdout);
 }

@@ -50,16 +50,9 @@ enum ky_json_token ky_trace_read_fields(struct ky_trace *trace,
 	return token;
 }
 
-/* A list of such objects; what is no list is passed over. */
-struct list {
-	const char *key;
-	const struct ky_field *fields;
-	size_t field_count, item_size;
-	size_t list_offset, count_offset; /* in struct ky_info */
-	size_t process_offset;            /* of a process index, or 0 */
-};
-
-static enum ky_json_token read_list(struct ky_trace *trace, const struct list *list)
+/* What is no list is passed over. */
+static enum ky_json_token read_list(struct ky_trace *trace,
+				    const struct ky_info_list *list)
 {
 	char *info = (char *)trace->info;
 	void **items = (void **)(void *)(info + list->list_offset);
@@ -88,82 +81,6 @@ static enum ky_json_token read_list(struct ky_trace *trace, const struct list *l
 	}
 	return token;
 }
-
-static const struct ky_field process_fields[] = {
-	KY_FIELD(ky_info_process, "pid", KY_FIELD_TEXT, pid),
-	KY_FIELD(ky_info_process, "name", KY_FIELD_TEXT, name),
-	KY_FIELD(ky_info_process, "exe", KY_FIELD_TEXT, exe),
-	KY_FIELD(ky_info_process, "command line", KY_FIELD_TEXT, command_line),
-	KY_FIELD(ky_info_process, "host", KY_FIELD_TEXT, host),
-	KY_FIELD(ky_info_process, "rank", KY_FIELD_TEXT, rank),
-};
-
-static const struct ky_field source_fields[] = {
-	KY_FIELD(ky_info_source, "name", KY_FIELD_TEXT, name),
-	KY_FIELD(ky_info_source, "state", KY_FIELD_TEXT, state),
-	KY_FIELD(ky_info_source, "reason", KY_FIELD_TEXT, reason),
-	KY_FIELD(ky_info_source, "remedy", KY_FIELD_TEXT, remedy),
-	KY_FIELD(ky_info_source, "process", KY_FIELD_NUMBER, process),
-	KY_FIELD(ky_info_source, "events", KY_FIELD_NUMBER, events),
-	KY_FIELD(ky_info_source, "written", KY_FIELD_NUMBER, written),
-	KY_FIELD(ky_info_source, "lost", KY_FIELD_NUMBER, lost),
-};
-
-static const struct ky_field device_fields[] = {
-	KY_FIELD(ky_info_device, "name", KY_FIELD_TEXT, name),
-	KY_FIELD(ky_info_device, "kind", KY_FIELD_TEXT, kind),
-	KY_FIELD(ky_info_device, "source", KY_FIELD_TEXT, source),
-	KY_FIELD(ky_info_device, "process", KY_FIELD_NUMBER, process),
-};
-
-static const struct ky_field clock_fields[] = {
-	KY_FIELD(ky_info_clock, "name", KY_FIELD_TEXT, name),
-	KY_FIELD(ky_info_clock, "kind", KY_FIELD_TEXT, kind),
-	KY_FIELD(ky_info_clock, "source", KY_FIELD_TEXT, source),
-	KY_FIELD(ky_info_clock, "anchors", KY_FIELD_NUMBER, anchors),
-	KY_FIELD(ky_info_clock, "uncertainty (ns)", KY_FIELD_NUMBER, uncertainty_ns),
-};
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct list device_list = {
-	.key = "deviceProperties",
-	.fields = device_fields,
-	.field_count = COUNT_OF(device_fields),
-	.item_size = sizeof(struct ky_info_device),
-	.list_offset = offsetof(struct ky_info, devices),
-	.count_offset = offsetof(struct ky_info, device_count),
-	.process_offset = offsetof(struct ky_info_device, process),
-};
-
-/* In the object `kymo`. */
-static const struct list kymo_lists[] = {
-	{
-		.key = "processes",
-		.fields = process_fields,
-		.field_count = COUNT_OF(process_fields),
-		.item_size = sizeof(struct ky_info_process),
-		.list_offset = offsetof(struct ky_info, processes),
-		.count_offset = offsetof(struct ky_info, process_count),
-	},
-	{
-		.key = "sources",
-		.fields = source_fields,
-		.field_count = COUNT_OF(source_fields),
-		.item_size = sizeof(struct ky_info_source),
-		.list_offset = offsetof(struct ky_info, sources),
-		.count_offset = offsetof(struct ky_info, source_count),
-		.process_offset = offsetof(struct ky_info_source, process),
-	},
-	{
-		.key = "clocks",
-		.fields = clock_fields,
-		.field_count = COUNT_OF(clock_fields),
-		.item_size = sizeof(struct ky_info_clock),
-		.list_offset = offsetof(struct ky_info, clocks),
-		.count_offset = offsetof(struct ky_info, clock_count),
-	},
-};
 
 static enum ky_json_token read_ledger(struct ky_trace *trace)
 {
@@ -212,12 +129,13 @@ static enum ky_json_token read_kymo(struct ky_trace *trace)
 		return ky_trace_pass_over(trace, token);
 	trace->info->is_ours = true;
 	while ((token = ky_trace_next(trace)) == KY_JSON_KEY) {
-		const struct list *list = NULL;
+		const struct ky_info_list *list = NULL;
 		size_t i;
 
-		for (i = 0; i < COUNT_OF(kymo_lists); i++) {
-			if (ky_trace_is_key(trace, kymo_lists[i].key))
-				list = &kymo_lists[i];
+		for (i = 0; i < KY_INFO_LIST_COUNT && !list; i++) {
+			if (i != KY_INFO_DEVICES &&
+			    ky_trace_is_key(trace, ky_info_lists[i].key))
+				list = &ky_info_lists[i];
 		}
 		if (list)
 			token = read_list(trace, list);
@@ -242,8 +160,8 @@ enum ky_json_token ky_trace_read_top_value(struct ky_trace *trace)
 	struct ky_info *info = trace->info;
 	enum ky_json_token token;
 
-	if (ky_trace_is_key(trace, device_list.key))
-		return read_list(trace, &device_list);
+	if (ky_trace_is_key(trace, ky_info_lists[KY_INFO_DEVICES].key))
+		return read_list(trace, &ky_info_lists[KY_INFO_DEVICES]);
 	if (ky_trace_is_key(trace, "kymo"))
 		return read_kymo(trace);
 	if (ky_trace_is_key(trace, "baseTimeNanoseconds")) {

@@ -42,22 +42,6 @@ static inline enum ky_json_token ky_trace_pass_over(struct ky_trace *trace,
 
 /* ---- Objects of known fields ---- */
 
-enum ky_field_kind {
-	KY_FIELD_TEXT,   /* char *: strings, and numbers as they stand there */
-	KY_FIELD_NUMBER, /* uint64_t */
-};
-
-struct ky_field {
-	const char *key;
-	enum ky_field_kind kind;
-	size_t offset;
-};
-
-#define KY_FIELD(type, key, kind, member)                \
-	{                                                \
-		key, kind, offsetof(struct type, member) \
-	}
-
 /* After `{`, up to and with `}`; other keys are passed over. */
 enum ky_json_token ky_trace_read_fields(struct ky_trace *trace,
 					const struct ky_field *fields, size_t count,
