@@ -243,6 +243,20 @@ static int apply(struct copy *copy)
 	return status == 0 ? advance(copy, KY_TO_THE_END, true) : status;
 }
 
+static void list_rest(const struct copy *copy)
+{
+	const uint64_t max = copy->check->examples_max;
+	char text[KY_SAY_SIZE];
+	int kind;
+
+	for (kind = 0; kind < KY_CHECK_KIND_COUNT && !copy->quiet; kind++) {
+		if (copy->listed[kind] > max)
+			printf("  and %s more: %s\n",
+			       ky_say_count(text, copy->listed[kind] - max),
+			       ky_check_kinds[kind].id);
+	}
+}
+
 static bool ends_with(const char *path, const char *suffix)
 {
 	const size_t size = strlen(path), tail = strlen(suffix);
@@ -337,6 +351,8 @@ int ky_check_write_repaired(struct ky_check *check, const char *path, bool overw
 		status = apply(&copy);
 	if (status == 0)
 		status = finish(&copy);
+	if (status == 0)
+		list_rest(&copy);
 	if (copy.gzip)
 		gzclose(copy.gzip);
 	if (copy.fd >= 0)

@@ -210,15 +210,14 @@ static void take_span(struct ky_tracks *tracks, const struct ky_check_record *sp
 
 static bool is_within(const struct ky_tracks *tracks, int64_t ns)
 {
-	size_t i, depth;
+	size_t i;
 
+	/* Of a lane the outermost one ends last. */
 	for (i = 0; i < tracks->lane_count; i++) {
 		const struct lane *lane = tracks->lanes[i];
 
-		for (depth = 0; depth < lane->depth; depth++) {
-			if (lane->open[depth].end_ns >= ns)
-				return true;
-		}
+		if (lane->depth > 0 && lane->open[0].end_ns >= ns)
+			return true;
 	}
 	return false;
 }

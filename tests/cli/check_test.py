@@ -210,6 +210,17 @@ def test_a_full_disk_leaves_no_half_a_copy():
     assert os.listdir(".") == ["t.json"]
 
 
+def test_each_change_is_listed_with_its_place():
+    put("t.json", '[{"ph":"X","name":"a\tb\tc","cat":"c","pid":1,"tid":1,"ts":1,"dur":1,"args":{"x":NaN,}}]')
+    status, out, _ = run("t.json", "--repair", "out.json", "-n1")
+    listed = out[out.index("\nmended\n"):].splitlines()
+    assert listed[2:] == [
+        "  line 1, byte 20: raw-control: 1 byte left out, instead \\t",
+        "  line 1, byte 79: non-finite: 3 bytes left out, instead null",
+        "  line 1, byte 82: trailing-comma: 1 byte left out",
+        "  and 1 more: raw-control", "", "out.json: 4 findings mended"], listed
+
+
 def test_losses_of_our_own_traces_are_told():
     ledger = {"offered": 9, "written": 5, "full": 3, "cut": 1, "untimed": 2, "cut_captures": 1,
               "arrows_backward": 4, "arrows": 7}
@@ -262,6 +273,12 @@ def write_large(path, size):
                 for n in range(i, i + 10000)))
             i += 10000
         f.write(json.dumps({"ph": "M", "name": "x", "pid": 1, "tid": 0, "args": {}}) + "\n]}")
+
+
+def test_where_nothing_can_be_sorted_is_told():
+    write_large("t.json", 25 << 20)
+    done = subprocess.run([KYMO, "check", "t.json"], capture_output=True, env={"TMPDIR": "/none"})
+    assert done.returncode == 2 and b'in "/none": No such file' in done.stderr, done
 
 
 def peak_kib(*arguments):
