@@ -13,6 +13,8 @@ import sys
 import tempfile
 import traceback
 
+from trace import check
+
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
 READ_CAPTURE = os.path.join(os.environ["KYMO_SOURCE"], "tools", "read_capture.py")
@@ -120,6 +122,7 @@ class Recorded:
         path = os.path.join(self.folder, name)
         subprocess.run([KYMO, "export", "-f", self.capture, "-o", path], check=True,
                        capture_output=True, timeout=LIMIT_S)
+        check(path)
         with open(path, "rb") as f:
             return json.loads(f.read().decode("utf-8", "strict"), parse_constant=refuse)
 

@@ -14,6 +14,8 @@ import tempfile
 import time
 import traceback
 
+from trace import check
+
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
 MARKS = os.path.join(BUILD, "tests", "cli", "marks")
@@ -59,6 +61,7 @@ class Place:
 
 
 def count_spans(path):
+    check(path)
     with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
         return sum(event["ph"] == "X" for event in json.load(f)["traceEvents"])
 
