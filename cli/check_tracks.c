@@ -69,7 +69,7 @@ static void add_lane(struct ky_tracks *tracks)
 	(*lane)->tid = 0;
 }
 
-/* The first that the span fits into; beyond the last one, the last. */
+/* The first that the span fits into; LANES_MAX where none is left. */
 static size_t find_lane(struct ky_tracks *tracks, const struct ky_check_record *span)
 {
 	size_t i;
@@ -80,7 +80,9 @@ static size_t find_lane(struct ky_tracks *tracks, const struct ky_check_record *
 	}
 	if (tracks->lane_count < LANES_MAX)
 		add_lane(tracks);
-	return tracks->lane_count - 1;
+	else
+		i = LANES_MAX;
+	return i;
 }
 
 static void insert(struct ky_check *check, const char *text)
@@ -113,9 +115,9 @@ static void name_lane(struct ky_tracks *tracks, const struct ky_check_record *sp
 static int64_t tid_of(struct ky_tracks *tracks, const struct ky_check_record *span,
 		      size_t number)
 {
-	struct lane *lane = tracks->lanes[number];
+	struct lane *lane = number < LANES_MAX ? tracks->lanes[number] : NULL;
 
-	if (span->tid_size == 0 || !tracks->check->edits)
+	if (!lane || span->tid_size == 0 || !tracks->check->edits)
 		return 0;
 	if (lane->tid == 0 && tracks->next_tid <= tracks->check->largest_tid)
 		tracks->next_tid = tracks->check->largest_tid + 1;
@@ -186,13 +188,17 @@ static void note_recent(struct ky_tracks *tracks, const struct ky_check_record *
 static void take_span(struct ky_tracks *tracks, const struct ky_check_record *span)
 {
 	const size_t number = find_lane(tracks, span);
-	struct lane *lane = tracks->lanes[number];
-	const struct span *parent = lane->depth ? &lane->open[lane->depth - 1] : NULL;
+	const struct span *parent;
+	struct lane *lane;
 
 	check_order(tracks, span);
-	note_recent(tracks, span, number);
 	if (number > 0)
 		tell_overlap(tracks, span, number);
+	if (number == LANES_MAX)
+		return;
+	note_recent(tracks, span, number);
+	lane = tracks->lanes[number];
+	parent = lane->depth ? &lane->open[lane->depth - 1] : NULL;
 	if (parent && parent->end_ns == span->end_ns &&
 	    end_as_double(span->begin_ns, span->end_ns) >
 		    end_as_double(parent->begin_ns, parent->end_ns))

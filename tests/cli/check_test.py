@@ -119,6 +119,12 @@ def test_overlaps_go_to_named_lanes_with_their_arrows_and_true_times():
     assert times(out) == times(events)
 
 
+def test_more_lanes_than_anybody_can_read_are_left_as_they_are():
+    found = check(put("t.json", [span(str(i), i, 1000) for i in range(300)]), "--repair", "out.json")
+    assert found["overlap"]["count"] == 299 and found["overlap"]["mended"] == 255
+    assert check("out.json")["overlap"]["count"] == 44
+
+
 def test_an_error_has_its_line_and_byte():
     place = check(put("t.json", '[\n\n {"ph":"X",\n"name":"\\u00e9", "x" 5}]'))["syntax"]["examples"][0]
     assert (place["line"], place["byte"]) == (4, 36) and "a colon" in place["text"], place
