@@ -41,7 +41,8 @@ static bool resume(struct ky_check_trace *trace, unsigned depth)
 	char reason[KY_JSON_REASON_SIZE];
 	const uint64_t from = check->events_end;
 
-	strcpy(reason, ky_json_reader_error(ky_trace_reader(trace)));
+	snprintf(reason, sizeof(reason), "%s",
+		 ky_json_reader_error(ky_trace_reader(trace)));
 	trace->reading.level = KY_AT_TOP;
 	if (!ky_json_reader_resume(ky_trace_reader(trace), depth))
 		return false;

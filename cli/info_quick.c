@@ -24,11 +24,9 @@ static const char own_key[] = "\n  \"kymo\": {";
 
 static bool read_head(struct ky_trace *trace)
 {
-	enum ky_json_token token = ky_trace_next(trace);
-
-	if (token != KY_JSON_OBJECT)
+	if (ky_trace_next(trace) != KY_JSON_OBJECT)
 		return false;
-	while ((token = ky_trace_next(trace)) == KY_JSON_KEY) {
+	while (ky_trace_next(trace) == KY_JSON_KEY) {
 		if (ky_trace_is_key(trace, "traceEvents"))
 			return true;
 		if (ky_trace_read_top_value(trace) == KY_JSON_ERROR)
