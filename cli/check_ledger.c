@@ -31,11 +31,15 @@ void ky_check_ledger(struct ky_check *check, struct ky_check_place place,
 		{"arrows_backward", KY_LOST_ARROWS},
 		{"arrows_no_launch", KY_LOST_ARROWS},
 		{"arrows_untimed", KY_LOST_ARROWS},
+		{"before_launch", KY_KERNEL_BEFORE_LAUNCH},
 	};
 	size_t i;
 
 	for (i = 0; value > 0 && i < sizeof(losses) / sizeof(losses[0]); i++) {
 		if (strcmp(losses[i].name, name) != 0)
+			continue;
+		/* In a trace the events themselves are found. */
+		if (losses[i].kind == KY_KERNEL_BEFORE_LAUNCH && !check->is_capture)
 			continue;
 		ky_check_find(check, losses[i].kind, place, "%s: %llu", name,
 			      (unsigned long long)value);
