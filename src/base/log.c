@@ -27,6 +27,7 @@ void kymo_log_to(kymo_log_fn log, void *context)
 	ky_unlock(lock);
 }
 
+KY_PRINTF(2, 0)
 static void say(uint32_t severity, const char *format, va_list list)
 {
 	uint32_t *lock = &ky_gate()->log_lock;
