@@ -123,8 +123,6 @@ static int repair(struct ky_check *check, const struct arguments *arguments)
 			puts("\nnothing to mend; no file written");
 		return 0;
 	}
-	if (!arguments->json)
-		puts("\nmended");
 	status = ky_check_write_repaired(check, arguments->repair, arguments->force,
 					 arguments->json);
 	if (status == 0 && !arguments->json)

@@ -46,6 +46,7 @@ struct ky_check_example {
 
 struct ky_check_finding {
 	uint64_t count, mended;
+	uint64_t places; /* in the file; less than count where one tells of many */
 	struct ky_check_example *examples; /* the first in the file, in its order */
 	size_t example_count;
 };

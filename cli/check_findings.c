@@ -46,6 +46,7 @@ void ky_check_find(struct ky_check *check, enum ky_check_kind kind,
 	va_list arguments;
 
 	finding->count++;
+	finding->places++;
 	example = make_room(finding, check->examples_max, place.byte);
 	if (!example)
 		return;

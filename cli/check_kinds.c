@@ -284,7 +284,7 @@ const struct ky_check_kind_text ky_check_kinds[KY_CHECK_KIND_COUNT] = {
 	[KY_INCOMPLETE] =
 		{"incomplete", KY_WARNING, "DDDDDD",
 		 "the capture ends early: the recorder was killed or the file cut",
-		 "record again"},
+		 "what stands before the cut is whole; for the rest record again"},
 	[KY_UNTIMED_RECORDS] = {"untimed-records", KY_WARNING, "DDDDDD",
 				"records whose times mean nothing: not drawn",
 				"kymo info says of which source"},

@@ -106,9 +106,9 @@ static void print_finding(const struct ky_check *check, enum ky_check_kind kind)
 	print_effects(check, kind);
 	for (i = 0; i < finding->example_count; i++)
 		print_example(&finding->examples[i]);
-	if (finding->count > finding->example_count && finding->example_count > 0)
+	if (finding->places > finding->example_count && finding->example_count > 0)
 		printf(INDENT "and %s more\n",
-		       ky_say_count(count, finding->count - finding->example_count));
+		       ky_say_count(count, finding->places - finding->example_count));
 	if (text->remedy)
 		printf(INDENT "remedy: %s\n", text->remedy);
 	else if (!check->edits)

@@ -203,20 +203,23 @@ static int advance(struct copy *copy, uint64_t end, bool keep)
 
 static void list_change(struct copy *copy, const struct edit *edit)
 {
+	const char *text = edit->text + (edit->text[0] == '\n'); /* a line of its own */
+
 	if (copy->quiet || edit->kind == KY_CHECK_KIND_COUNT ||
 	    copy->listed[edit->kind]++ >= copy->check->examples_max)
 		return;
 	printf("  line %" PRIu64 ", byte %" PRIu64 ": %s: ", edit->line, edit->byte,
 	       ky_check_kinds[edit->kind].id);
 	if (edit->size == KY_TO_THE_END)
-		fputs("the rest is left out", stdout);
+		fputs("the rest is ", stdout);
 	else if (edit->size > 0)
-		printf("%" PRIu64 " %s left out", edit->size,
-		       edit->size == 1 ? "byte" : "bytes");
-	if (edit->text[0]) {
-		fputs(edit->size > 0 ? ", instead " : "put in: ", stdout);
-		ky_say_text(stdout, edit->text);
-	}
+		printf("%" PRIu64 " %s ", edit->size,
+		       edit->size == 1 ? "byte is" : "bytes are");
+	if (text[0] && edit->size > 0)
+		fputs("replaced by ", stdout);
+	else
+		fputs(text[0] ? "put in: " : "left out", stdout);
+	ky_say_text(stdout, text);
 	fputc('\n', stdout);
 }
 
@@ -347,6 +350,8 @@ int ky_check_write_repaired(struct ky_check *check, const char *path, bool overw
 	copy.quiet = quiet;
 	copy.fd = copy.input.fd = -1;
 	status = open_copy(&copy, overwrite);
+	if (status == 0 && !quiet)
+		puts("\nmended");
 	if (status == 0)
 		status = apply(&copy);
 	if (status == 0)
