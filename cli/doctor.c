@@ -48,8 +48,11 @@ static const struct {
 struct report {
 	int is_json;
 	size_t begun;   /* sections */
+	int is_told;    /* one of them */
 	uint32_t count; /* findings in the last of them */
 	uint32_t sources, usable;
+	int is_named;   /* plug-ins are, so it is not all that there is */
+	uint32_t sinks; /* that are usable */
 };
 
 static int is_usable(const struct kymo_finding *finding)
@@ -141,7 +144,8 @@ static void print_end(const struct report *report)
 
 	fputs(report->begun ? "\n" : "", stdout);
 	if (report->sources == 0)
-		puts("no source is installed; a program's own marks need none");
+		printf("no source is %s; a program's own marks need none\n",
+		       report->is_named ? "among them" : "installed");
 	else
 		printf("%s of %s source%s can record here; a program's own marks need "
 		       "none\n",
@@ -209,7 +213,8 @@ static void begin_section(struct report *report, uint32_t kind)
 		if (report->is_json)
 			printf("%s\"%s\": [", report->begun == 1 ? "{" : "],\n ", title);
 		else if (is_wanted)
-			printf("%s%s\n", report->begun == 1 ? "" : "\n", title);
+			printf("%s%s\n", report->is_told ? "\n" : "", title);
+		report->is_told |= is_wanted;
 		report->count = 0;
 	}
 }
@@ -225,6 +230,8 @@ static int32_t tell(void *context, const struct kymo_finding *finding)
 	begin_section(report, is_source ? KYMO_FINDING_SOURCE : finding->kind);
 	report->sources += (uint32_t)is_source;
 	report->usable += (uint32_t)(is_source && is_usable(finding));
+	if (finding->kind == KYMO_FINDING_SINK && is_usable(finding))
+		report->sinks++;
 	if (report->is_json) {
 		fputs(report->count++ > 0 ? ",\n  " : "\n  ", stdout);
 		print_object(finding);
@@ -237,7 +244,7 @@ static int32_t tell(void *context, const struct kymo_finding *finding)
 
 static int examine(const char *const *sources, int is_json)
 {
-	struct report report = {.is_json = is_json};
+	struct report report = {.is_json = is_json, .is_named = sources != NULL};
 	struct kymo_error error = {0};
 	const int32_t status = kymo_doctor_run(sources, tell, &report, &error);
 
@@ -249,7 +256,9 @@ static int examine(const char *const *sources, int is_json)
 		return KY_EXIT_FAILED;
 	if (status)
 		return ky_say_error(KY_EXIT_FAILED, "doctor: %s", error.message);
-	return report.usable > 0 ? 0 : KY_EXIT_FAILED;
+	if (report.usable > 0 || (report.is_named && report.sinks > 0))
+		return 0;
+	return KY_EXIT_FAILED;
 }
 
 int ky_cli_doctor(int argc, char **argv)

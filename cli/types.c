@@ -150,6 +150,8 @@ static int32_t visit(void *context, const char *path, const struct kymo_plugin *
 
 	if (!plugin)
 		ky_say_error(0, "left out: %s", list->error->message);
+	else if (!plugin->sources || !plugin->sources[0])
+		ky_say_error(0, "%s: it has no source, and so no types", path);
 	for (i = 0; plugin && plugin->sources && plugin->sources[i]; i++)
 		add_source(list, path, plugin, plugin->sources[i]);
 	return KYMO_OK;

@@ -184,6 +184,18 @@ static int32_t ask_all(struct round *round, uint32_t kind)
 	return status ? status : round->status;
 }
 
+/* A plug-in without sources may be one of sinks, which whoever writes it asks for. */
+static void ask_sinks(struct round *round, const char *path)
+{
+	round->checkup.kind = KY_CHECKUP_SINK;
+	round->checkup.is_probing = 0;
+	ask_file(round, path);
+	if (!round->status && !round->is_found)
+		round->status =
+			ky_error_set(round->error, KYMO_ERROR_PLUGIN,
+				     "the plug-in %s has no source and no sink", path);
+}
+
 /* By path, by the name of a file, or by that of a source in any of them. */
 static int32_t ask_named(struct round *round, const char *name)
 {
@@ -197,6 +209,8 @@ static int32_t ask_named(struct round *round, const char *name)
 	round->is_found = 0;
 	if (!status) {
 		ask_file(round, path);
+		if (!round->status && !round->is_found)
+			ask_sinks(round, path);
 		return round->status;
 	}
 	if (status == KYMO_ERROR_NOT_FOUND && strlen(name) < sizeof(checkup->only)) {
