@@ -79,12 +79,29 @@ static int32_t find_target(const char *path, uint32_t overwrite, char *target,
 	return KYMO_OK;
 }
 
+/* What would be another thing in the keeper, which writes. */
+static int is_descriptor(const char *path)
+{
+	static const char *const names[] = {"/dev/std", "/dev/fd/", "/proc/self/fd/"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(path, names[i], strlen(names[i])) == 0)
+			return 1;
+	return 0;
+}
+
 int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
 			struct kymo_error *error)
 {
 	char folder[PATH_MAX];
 	int32_t status;
 
+	if (is_descriptor(ky_sink_path(path)))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "\"%s\" is the program's, not the recording's: name "
+				    "a file or a pipe, or make the trace of a .kymo with "
+				    "kymo export",
+				    path);
 	/* Whether that is a file at all, only its sink knows. */
 	if (ky_sink_path(path) != path) {
 		snprintf(target, PATH_MAX, "%s", path);

@@ -66,6 +66,22 @@ static void a_name_that_no_file_can_have_is_refused(void **state)
 	assert_non_null(strstr(error.message, "too long"));
 }
 
+static void
+what_another_process_would_write_to_its_own_descriptor_is_refused(void **state)
+{
+	char target[PATH_MAX];
+	struct kymo_error error;
+
+	(void)state;
+	assert_int_equal(ky_output_check("chrome:///dev/stdout", 1, target, &error),
+			 KYMO_ERROR_INVALID);
+	assert_non_null(strstr(error.message, "kymo export"));
+	assert_int_equal(ky_output_check("/dev/fd/1", 1, target, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(ky_output_check("chrome:///dev/shm/x", 1, target, NULL),
+			 KYMO_OK);
+}
+
 static void the_capture_lies_beside_and_its_name_is_never_too_long(void **state)
 {
 	char path[PATH_MAX], longest[NAME_MAX + 16] = "d/";
@@ -96,6 +112,8 @@ int main(void)
 		cmocka_unit_test(what_exists_is_only_replaced_if_that_is_wanted),
 		cmocka_unit_test(of_a_link_the_target_is_replaced),
 		cmocka_unit_test(a_name_that_no_file_can_have_is_refused),
+		cmocka_unit_test(
+			what_another_process_would_write_to_its_own_descriptor_is_refused),
 		cmocka_unit_test(the_capture_lies_beside_and_its_name_is_never_too_long),
 		cmocka_unit_test(the_suffix_tells_a_capture),
 	};
