@@ -50,6 +50,13 @@ def main():
         assert status == 1 and 'nothing can write "v.csv"; known are: .json' in said, said
         status, said = run(place, "export", "t.kymo", "--sink", KYMO, "-o", "v.csv")
         assert status == 1 and "not a plug-in" in said or "cannot use" in said, said
+
+        # Who asks of it is told; to record, there is nothing in it.
+        status, said = run(place, "doctor", SINK)
+        assert status == 0 and said.startswith("sinks\n  csv        ok       .csv\n"), said
+        status, said = run(place, "record", "-t", SINK, "-o", "x.json", "--", "touch", "ran")
+        assert status == 125 and f"the plug-in {SINK} has no source" in said, said
+        assert not os.path.exists(os.path.join(place, "ran"))
     print("ok")
 
 

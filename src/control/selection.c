@@ -210,12 +210,12 @@ static int32_t add_requests(struct visit *visit, const char *path,
 	return status;
 }
 
-static int has_chosen(const struct visit *visit, const char *name)
+static const struct chosen *find_chosen(const struct visit *visit, const char *name)
 {
 	for (size_t i = 0; i < visit->chosen_count; i++)
 		if (strcmp(visit->chosen[i].source->name, name) == 0)
-			return 1;
-	return 0;
+			return &visit->chosen[i];
+	return NULL;
 }
 
 static int32_t choose(struct visit *visit, const char *path,
@@ -251,14 +251,46 @@ static void know_types(const struct visit *visit, const struct kymo_plugin *plug
 	}
 }
 
+static void tell_broken(struct ky_selection *selection, const char *why)
+{
+	if (selection->warning)
+		selection->warning(selection->warning_context, why);
+	else
+		ky_text_copy(selection->broken, sizeof(selection->broken), why);
+}
+
+/* Two sources of one name cannot be told apart, so the second one is left out. */
+static int32_t refuse_second(struct visit *visit, const char *path,
+			     const struct kymo_plugin *plugin,
+			     const struct kymo_source_desc *source,
+			     const struct chosen *first)
+{
+	struct kymo_error error = {0};
+
+	if (source == first->source)
+		return KYMO_OK; /* it was named twice */
+	ky_error_set(&error, KYMO_ERROR_CONFIG,
+		     "the source \"%s\" of %s: there is one of that name in %s; name "
+		     "only one of them",
+		     source->name, path, first->path);
+	if (!visit->requests)
+		tell_broken(visit->selection, error.message);
+	for (size_t i = 0; i < visit->request_count; i++)
+		if (is_requested(&visit->requests[i], path, plugin, source))
+			return ky_error_set(visit->error, error.status, "%s",
+					    error.message);
+	return KYMO_OK;
+}
+
 static int32_t look_at_source(struct visit *visit, const char *path,
 			      const struct kymo_plugin *plugin,
 			      const struct kymo_source_desc *source)
 {
+	const struct chosen *first = find_chosen(visit, source->name);
 	int32_t status = KYMO_OK;
 
-	if (has_chosen(visit, source->name))
-		return KYMO_OK;
+	if (first)
+		return refuse_second(visit, path, plugin, source, first);
 	know_types(visit, plugin, source);
 	if (visit->requests)
 		status = add_requests(visit, path, plugin, source);
@@ -269,12 +301,14 @@ static int32_t look_at_source(struct visit *visit, const char *path,
 	return status ? status : choose(visit, path, plugin, source);
 }
 
-static void tell_broken(struct ky_selection *selection, const char *why)
+/* A plug-in of sinks alone, say, is none to record. */
+static int32_t refuse_without_source(const struct visit *visit, const char *path)
 {
-	if (selection->warning)
-		selection->warning(selection->warning_context, why);
-	else
-		ky_text_copy(selection->broken, sizeof(selection->broken), why);
+	for (size_t i = 0; i < visit->request_count; i++)
+		if (strcmp(visit->requests[i].name, path) == 0)
+			return ky_error_set(visit->error, KYMO_ERROR_CONFIG,
+					    "the plug-in %s has no source", path);
+	return KYMO_OK;
 }
 
 static int32_t visit_plugin(void *context, const char *path,
@@ -287,7 +321,9 @@ static int32_t visit_plugin(void *context, const char *path,
 		tell_broken(visit->selection, visit->error->message);
 		return KYMO_OK;
 	}
-	for (size_t i = 0; !status && plugin->sources && plugin->sources[i]; i++)
+	if (!plugin->sources || !plugin->sources[0])
+		return refuse_without_source(visit, path);
+	for (size_t i = 0; !status && plugin->sources[i]; i++)
 		status = look_at_source(visit, path, plugin, plugin->sources[i]);
 	return status;
 }

@@ -491,6 +491,10 @@ def a_plugin_that_does_not_load_is_told_before_anything_runs(place):
             f.write(text)
         result = place.record("-t", place.file(name), ["ready", place.file("ran")])
         check(result, 125, says=re.escape(name))
+    shutil.copy(INJECTED, place.file("second.so"))
+    result = place.record("-t", INJECTED + "," + place.file("second.so"),
+                          ["ready", place.file("ran")])
+    check(result, 125, says=r'"injected" of \S+second\.so: .* in \S+injected\.so; name only')
     assert not os.path.exists(place.file("ran"))
     place.check_tidy()
 
