@@ -320,22 +320,27 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments,
 
 /* Notes in front of the last line: why there is less than was hoped for. */
 static void say_missing(const struct kymo_recorder_result *result,
-			const struct kymo_summary *summary, int is_by_name)
+			const struct kymo_summary *summary,
+			const struct kymo_recorder_options *options)
 {
+	const char *wanted = options->types ? " of the types that are wanted" : "";
+
 	if (result->failed[0])
 		ky_say_error(0, "not recorded: %s", result->failed);
-	if (is_by_name && result->absent[0])
+	if (options->sources && result->absent[0])
 		ky_say_error(0, "%s: never loaded by the program", result->absent);
 	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0])
 		return;
 	else if (result->absent[0])
 		ky_say_error(0,
-			     "nothing was recorded: the program made no mark and never "
-			     "loaded %s",
-			     result->absent);
+			     "nothing was recorded: the program made no mark%s and "
+			     "never loaded %s",
+			     wanted, result->absent);
 	else
-		ky_say_error(0, "nothing was recorded: the program made no mark, and no "
-				"source had anything to tell");
+		ky_say_error(0,
+			     "nothing was recorded: the program made no mark%s, and "
+			     "no source had anything to tell",
+			     wanted);
 }
 
 static void say_refused(const struct kymo_recorder_result *result)
@@ -422,7 +427,7 @@ static int record(const struct arguments *arguments)
 	}
 	kymo_config_destroy(config);
 	if (result.written[0]) {
-		say_missing(&result, &summary, arguments->options.sources != NULL);
+		say_missing(&result, &summary, &options);
 		say_result(&result, &summary);
 	}
 	if (status)

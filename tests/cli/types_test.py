@@ -63,6 +63,11 @@ def test_a_plugin_that_is_not_there_is_an_error():
     assert status == 2 and out == "", err
 
 
+def test_marks_of_other_types_than_wanted_are_not_called_none():
+    status, err, _ = record("kernel", "mark", "3")
+    assert status == 0 and "the program made no mark of the types that are wanted, and" in err, err
+
+
 def test_marks_that_are_not_wanted_are_counted_as_filtered():
     status, err, ledger = record("kernel", "mark", "20", "instants", "3")
     assert status == 0, err
