@@ -157,7 +157,9 @@ static void take_event(struct ky_trace *trace, struct event *event)
 	case 'C':
 		category->counters++;
 		info->counters++;
-		return; /* it belongs to a process, not to a row */
+		if (!event->tid[0])
+			return; /* it belongs to a process, not to a row */
+		break;
 	default:
 		info->others += event->phase != 'E' && event->phase != 'e';
 		return;

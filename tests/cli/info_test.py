@@ -85,6 +85,13 @@ def test_a_trace_of_ours_says_all_of_itself():
     assert found["ledger"]["full"] == 2
 
 
+def test_samples_are_counted_on_the_row_that_they_name():
+    row = {"ph": "M", "name": "thread_name", "pid": 7, "tid": 9, "args": {"name": "power"}}
+    sample = {"ph": "C", "cat": "c", "name": "n", "pid": 7, "ts": 6, "args": {"v": 1}}
+    found = info(put("t.json", [row, sample, {**sample, "tid": 9}, {**sample, "tid": 9}]))
+    assert found["counters"] == 3 and found["rows"] == [{"name": "power", "events": 2}], found
+
+
 def test_the_ends_of_a_trace_of_ours_say_all_but_what_takes_its_events():
     status, out, err = run("info", "--json", "--quick", GOLDEN)
     assert status == 0 and err == "", err
