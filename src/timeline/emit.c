@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timeline/emit.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "timeline/lines.h"
 #include "timeline/records.h"
@@ -64,6 +66,15 @@ static const struct kymo_trace_track *show_track(struct batch *batch, uint32_t i
 	return track;
 }
 
+/* A type of a source's own is one, too, if it is shown as one. */
+static uint32_t is_a(const struct kymo_trace_type *type, uint32_t number,
+		     const char *category)
+{
+	return type->activity_type == number ||
+	       (type->category.size == strlen(category) &&
+		memcmp(type->category.data, category, type->category.size) == 0);
+}
+
 static void count_event(struct kymo_trace_ledger *ledger,
 			const struct kymo_trace_event *event)
 {
@@ -80,10 +91,8 @@ static void count_event(struct kymo_trace_ledger *ledger,
 		break;
 	case KYMO_EVENT_SPAN:
 		ledger->spans++;
-		if (event->type->activity_type == KY_TYPE_KERNEL)
-			ledger->kernels++;
-		if (event->type->activity_type == KY_TYPE_COPY)
-			ledger->copies++;
+		ledger->kernels += is_a(event->type, KY_TYPE_KERNEL, "kernel");
+		ledger->copies += is_a(event->type, KY_TYPE_COPY, "gpu_memcpy");
 		break;
 	default:
 		break;
