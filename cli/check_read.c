@@ -29,6 +29,18 @@ static bool begin_well(const char *bytes, size_t size)
 	return strncmp(found, "{\"", 2) == 0 || strncmp(found, "[{\"", 3) == 0;
 }
 
+/* An object or a list, behind blanks and a byte order mark. */
+static bool begin_as_json(const char *bytes, size_t size)
+{
+	size_t i = 0;
+
+	if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+		i = 3;
+	while (i < size && (unsigned char)bytes[i] <= ' ')
+		i++;
+	return i == size || bytes[i] == '{' || bytes[i] == '[';
+}
+
 /* A ky_json_fill_fn that looks at the beginning of what is unpacked. */
 static ptrdiff_t fill(void *context, void *buffer, size_t size, char *reason)
 {
@@ -39,6 +51,7 @@ static ptrdiff_t fill(void *context, void *buffer, size_t size, char *reason)
 	if (got > 0 && !trace->is_begun) {
 		trace->is_begun = true;
 		trace->begins_well = begin_well(bytes, (size_t)got);
+		trace->is_json = begin_as_json(bytes, (size_t)got);
 		trace->is_tar = got > 262 && memcmp(bytes + 257, "ustar", 5) == 0;
 	}
 	return got;
@@ -201,6 +214,10 @@ int ky_check_read_trace(struct ky_check *check)
 	status = refuse_format(&trace);
 	if (status == 0)
 		status = judge_end(&trace, ky_check_read_document(&trace));
+	if (status == 0 && trace.is_begun && !trace.is_json && check->events == 0)
+		status =
+			refuse_file(check, "no JSON, and nothing in it is an event",
+				    "it reads Chrome traces (JSON) and captures (.kymo)");
 	check->bytes = trace.input.bytes;
 out:
 	ky_json_reader_destroy(trace.reading.reader);

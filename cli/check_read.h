@@ -9,7 +9,7 @@
 struct ky_check_trace {
 	struct ky_check_reading reading; /* first, for the callbacks */
 	struct ky_input input;
-	bool is_begun, is_tar, begins_well;
+	bool is_begun, is_tar, begins_well, is_json;
 	bool is_array, is_whole, is_ndjson;
 	uint64_t sound_end; /* the byte behind the last member that came whole */
 	unsigned lists;     /* named "traceEvents" */

@@ -65,6 +65,14 @@ def test_other_formats_and_archives_are_refused_by_name():
         assert status == 2 and out == "" and err.count("\n") == 1 and expected in err, (path, err)
 
 
+def test_what_is_no_trace_is_no_finding():
+    for data in (b"#include <stdio.h>\n", b"import json\n", b"\x7fELF\x02\x01", b"<html>[{]</html>"):
+        status, out, err = run(put("t.json", data))
+        assert status == 2 and out == "" and "no JSON" in err and err.count("\n") == 1, (data, out, err)
+    put("t.json.gz", gzip.compress(b'{"traceEvents":[]}'))
+    assert run("t.json.gz")[0] == 0
+
+
 def test_what_is_mended_is_not_found_again():
     mended = 0
     for path, _, ids, _ in readable():
