@@ -299,7 +299,12 @@ struct kymo_track_desc {
 #define KYMO_CLOCK_MONOTONIC 2u /* the system's CLOCK_MONOTONIC, in ns */
 #define KYMO_CLOCK_REALTIME  3u /* the system's CLOCK_REALTIME, in ns since the epoch */
 
-/* A clock: nominally `ticks_num / ticks_den` ticks per second, `bits` wide. */
+/*
+ * A clock: nominally `ticks_num / ticks_den` ticks per second, `bits` wide. A reading of
+ * one that wraps is taken to be the one nearest to what the same thread has recorded
+ * before: where half a round may pass between two records of a thread, or before it hands
+ * one in, widen the readings in the source and say 64.
+ */
 struct kymo_clock_desc {
 	uint32_t struct_size;
 	uint32_t kind; /* KYMO_CLOCK_* */
