@@ -81,6 +81,30 @@ void ky_say_number(FILE *out, const char *before, uint64_t count, const char *on
 		count == 1 ? one : many);
 }
 
+/* Names may be lost where no event is; the last two, only the export sees. */
+static void say_reasons(FILE *out, const struct kymo_summary *summary,
+			const char *reasons)
+{
+	const char *before = " (";
+	char text[KY_SAY_SIZE];
+
+	if (reasons[0]) {
+		fprintf(out, "%s%s", before, reasons);
+		before = ", ";
+	}
+	if (summary->cut > 0) {
+		fprintf(out, "%scut off %s", before, ky_say_count(text, summary->cut));
+		before = ", ";
+	}
+	if (summary->out_of_window > 0) {
+		fprintf(out, "%sof another time %s", before,
+			ky_say_count(text, summary->out_of_window));
+		before = ", ";
+	}
+	if (before[0] == ',')
+		fputs(")", out);
+}
+
 void ky_say_losses(FILE *out, const struct kymo_summary *summary, const char *reasons)
 {
 	char text[KY_SAY_SIZE];
@@ -94,14 +118,7 @@ void ky_say_losses(FILE *out, const struct kymo_summary *summary, const char *re
 		fprintf(out, ", lost %s", ky_say_count(text, summary->lost));
 	else if (!summary->incomplete)
 		fputs(", nothing lost", out);
-	/* Names may be lost where no event is; what was cut off, only the export sees. */
-	if (reasons[0] || summary->cut > 0)
-		fprintf(out, " (%s", reasons);
-	if (summary->cut > 0)
-		fprintf(out, "%scut off %s", reasons[0] ? ", " : "",
-			ky_say_count(text, summary->cut));
-	if (reasons[0] || summary->cut > 0)
-		fputs(")", out);
+	say_reasons(out, summary, reasons);
 	if (summary->incomplete)
 		fputs("; " KY_SAY_INCOMPLETE, out);
 }

@@ -67,8 +67,8 @@ HEADER_NAMES = (
     "dictionary_tail anchor_tail chunks_freed names_not_kept cold_chunks quarantined_chunks "
     "filtered_unowned lost_full_unowned lost_nested_unowned stream_stopped_ns stream_stopped "
     "command_line_size host boot_id library_version exe command_line "
-    "pid_namespace command_done").split()
-CAPTURE_HEADER = struct.Struct("<IHHII9QIIIII4xII6QqqIIII10QqII64s40s24s1024s2048sQI4x")
+    "pid_namespace command_done begin_ticks").split()
+CAPTURE_HEADER = struct.Struct("<IHHII9QIIIII4xII6QqqIIII10QqII64s40s24s1024s2048sQI4xQ")
 
 # Kind of entry: its name, and its members; a member is (name, what its number is of, or None).
 ENTRIES = {

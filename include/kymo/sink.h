@@ -139,9 +139,10 @@ struct kymo_trace_source {
 	uint64_t lost;    /* reported by the vendor or refused */
 	uint64_t events;  /* activities: what is drawn of this source, and the untimed */
 	uint64_t late;    /* those of `lost` that the host refused */
-	uint64_t overwritten; /* records that newer ones took the place of */
-	uint64_t filtered;    /* handed in, but not wanted */
-	uint64_t invalid;     /* no records, or of types that it does not have */
+	uint64_t overwritten;   /* records that newer ones took the place of */
+	uint64_t filtered;      /* handed in, but not wanted */
+	uint64_t invalid;       /* no records, or of types that it does not have */
+	uint64_t out_of_window; /* records of another time than the recording's */
 };
 
 struct kymo_trace_clock {

@@ -389,6 +389,12 @@ void ky_capture_anchor(struct ky_capture *capture, uint32_t clock, uint64_t devi
 	__atomic_store_n(&anchor->sequence, number + 1, __ATOMIC_RELEASE);
 }
 
+void ky_capture_begin(struct ky_capture *capture)
+{
+	__atomic_store_n(&capture->header->begin_ticks,
+			 ky_ticks_of(capture->header->ticks), __ATOMIC_RELAXED);
+}
+
 void ky_capture_host_anchor(struct ky_capture *capture)
 {
 	struct ky_clock_bound bound = ky_clock_bound(capture->ticks, 8);

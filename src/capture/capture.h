@@ -99,4 +99,7 @@ void ky_capture_anchor(struct ky_capture *capture, uint32_t clock, uint64_t devi
 /* An anchor of host ticks, taken now. */
 void ky_capture_host_anchor(struct ky_capture *capture);
 
+/* The warm-up is over: what ends before now is not of the recording. */
+void ky_capture_begin(struct ky_capture *capture);
+
 #endif

@@ -31,9 +31,8 @@ struct fates {
 };
 
 struct losses {
-	uint64_t full, too_big, nested, overwritten, by_source, late, invalid, pending,
-		names;
-	int is_at_least; /* a source dropped more than it could count */
+	uint64_t full, too_big, nested, overwritten, late, invalid, names;
+	uint64_t exact, at_least, untimed, pending; /* as sources reported them */
 };
 
 static int has_recorded(uint32_t state)
@@ -130,9 +129,9 @@ static void add_losses(struct losses *losses, const struct ky_reader_capture *ca
 	for (size_t i = 0; i < capture->source_count; i++) {
 		const struct ky_source_counts *counts = &capture->sources[i];
 
-		losses->is_at_least |= counts->lost[KYMO_LOST_VENDOR_AT_LEAST] > 0;
-		losses->by_source += counts->lost[KYMO_LOST_VENDOR] +
-				     counts->lost[KYMO_LOST_VENDOR_AT_LEAST];
+		losses->exact += counts->lost[KYMO_LOST_VENDOR];
+		losses->at_least += counts->lost[KYMO_LOST_VENDOR_AT_LEAST];
+		losses->untimed += counts->lost[KYMO_LOST_UNTIMED];
 		losses->late += counts->lost[KYMO_LOST_LATE];
 		losses->invalid += counts->invalid;
 		losses->pending += counts->lost[KYMO_LOST_PENDING];
@@ -175,9 +174,9 @@ static void tell_losses(const struct losses *losses, char *out, size_t size)
 		{"too big", losses->too_big},
 		{"nested in a signal handler", losses->nested},
 		{"overwritten by newer ones", losses->overwritten},
-		{losses->is_at_least ? "dropped by sources, at least"
-				     : "dropped by sources",
-		 losses->by_source},
+		{"dropped by sources", losses->exact},
+		{"dropped by sources, at least", losses->at_least},
+		{"without a time", losses->untimed},
 		{"came too late", losses->late},
 		{"no valid records", losses->invalid},
 		{"not completed", losses->pending},

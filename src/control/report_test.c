@@ -108,7 +108,8 @@ static void losses_are_told_by_reason(void **state)
 	assert_int_equal(ky_report_make(path, "", NULL, &report, NULL), KYMO_OK);
 	assert_string_equal(report.losses,
 			    "buffer full 1,001, too big 3, nested in a signal "
-			    "handler 2, dropped by sources 1,234,567");
+			    "handler 2, dropped by sources 1,234,567, without a "
+			    "time 50");
 }
 
 static void sources_that_failed_and_that_never_came_are_told_apart(void **state)

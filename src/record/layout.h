@@ -129,6 +129,7 @@ struct ky_capture_header {
 	uint64_t pid_namespace;  /* inode; 0: not known */
 	uint32_t command_done;   /* command_sequence of the last one obeyed */
 	uint32_t reserved1;
+	uint64_t begin_ticks; /* of a warm-up's end, when recording began; 0: at once */
 };
 
 /* The line in front of a chunk's lines. */

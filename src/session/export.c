@@ -175,6 +175,7 @@ static void fill_summary(struct kymo_summary *out, const struct job *job, uint64
 		.duration_ns = job->tap.last_ns - job->tap.first_ns,
 		.incomplete = ledger->cut_captures > 0 || ledger->bad_bytes > 0,
 		.untimed = ledger->untimed,
+		.out_of_window = ledger->out_of_window,
 		.launches_without_result = ledger->launches_without_result,
 		.cut = ledger->cut,
 	};

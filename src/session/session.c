@@ -495,6 +495,7 @@ static int32_t start(struct kymo_session *session, struct kymo_error *error)
 	if (status != KYMO_OK)
 		return status;
 	ky_capture_host_anchor(&session->embedded->capture);
+	ky_capture_begin(&session->embedded->capture);
 	session->state = KY_SESSION_RECORDING;
 	ky_gate_resume();
 	ky_client_start();

@@ -160,6 +160,18 @@ static int32_t map_device(struct ky_model_capture *capture, uint32_t id,
 		      : (struct ky_clock_rate){0, 0});
 }
 
+/* When the warm-up ended, as surely as the host's clock knows it. */
+static int64_t find_recording(struct ky_model_capture *capture)
+{
+	const uint64_t ticks = capture->capture->header.begin_ticks;
+	struct ky_clock_map *host = &capture->clocks[0];
+	int64_t ns;
+
+	if (ticks == 0 || ky_clock_map_convert(host, ticks, 0, &ns) != 0)
+		return INT64_MIN;
+	return ky_ns_add(ns, -to_signed(ky_clock_map_error_ns(host, ns)));
+}
+
 static void find_limits(struct ky_model_capture *capture)
 {
 	const struct ky_reader_capture *read = capture->capture;
@@ -227,6 +239,7 @@ int32_t ky_model_add_clocks(struct ky_model_capture *capture)
 		status = map_device(capture, id, sorted.items + sorted.first[id],
 				    used[id]);
 	find_limits(capture);
+	capture->recording_ns = find_recording(capture);
 	free_sorted(&sorted);
 	free(used);
 	return status;

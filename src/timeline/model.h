@@ -61,6 +61,7 @@ struct ky_model_capture {
 	uint64_t first_chunk; /* number of its first chunk among those of all captures */
 	int64_t shift_ns;     /* its CLOCK_MONOTONIC to the timeline's; 0 in one boot */
 	int64_t earliest_ns, latest_ns; /* what is outside cannot have happened */
+	int64_t recording_ns;           /* what has ended before is of the warm-up */
 
 	/* Item 0 is for numbers that are not known. */
 	struct ky_model_source **sources;

@@ -31,9 +31,22 @@ static uint64_t end_ticks(const struct kymo_record *record)
 		       : record->end;
 }
 
-/* 0 and both times, or -1 where they cannot be used. */
-static int convert_times(struct ky_scan *scan, const struct ky_record *record,
-			 struct ky_moment *when)
+enum timing { TIMED, UNTIMED, OUTSIDE };
+
+/* Whether the whole of it lies where the recording cannot have seen it. */
+static int is_outside(const struct ky_model_capture *capture,
+		      const struct ky_clock_map *clock, const struct ky_moment *when)
+{
+	if (when->begin_ns < capture->earliest_ns || when->end_ns > capture->latest_ns)
+		return 1;
+	return ky_ns_add(when->end_ns,
+			 (int64_t)(ky_clock_map_error_ns(clock, when->end_ns) &
+				   INT64_MAX)) < capture->recording_ns;
+}
+
+/* Both times, if they are TIMED. */
+static enum timing convert_times(struct ky_scan *scan, const struct ky_record *record,
+				 struct ky_moment *when)
 {
 	const struct kymo_record *first = record->first;
 	const struct ky_model_capture *capture = record->capture;
@@ -42,21 +55,22 @@ static int convert_times(struct ky_scan *scan, const struct ky_record *record,
 
 	if (!clock || (first->flags & KYMO_RECORD_UNTIMED) || first->begin == 0 ||
 	    end == 0)
-		return -1;
+		return UNTIMED;
 	if (ky_clock_map_convert(clock, first->begin, scan->near_ns, &when->begin_ns) !=
 	    0)
-		return -1;
+		return UNTIMED;
 	when->end_ns = when->begin_ns;
 	if (end != first->begin &&
 	    ky_clock_map_convert(clock, end, when->begin_ns, &when->end_ns) != 0)
-		return -1;
+		return UNTIMED;
 	/* Compared as ticks too: two ticks can be one nanosecond. */
-	if (when->end_ns < when->begin_ns || (clock->bits == 64 && end < first->begin) ||
-	    when->begin_ns < capture->earliest_ns || when->end_ns > capture->latest_ns)
-		return -1;
+	if (when->end_ns < when->begin_ns || (clock->bits == 64 && end < first->begin))
+		return UNTIMED;
+	if (is_outside(capture, clock, when))
+		return OUTSIDE;
 	ky_clock_map_use(clock, when->begin_ns);
 	ky_clock_map_use(clock, when->end_ns);
-	return 0;
+	return TIMED;
 }
 
 static void note_times(struct ky_scan *scan, const struct ky_record *record,
@@ -167,6 +181,31 @@ static uint32_t role_of(struct ky_scan *scan, const struct ky_record *record)
 	return role;
 }
 
+/* Found, but neither shown nor written: it is not of this recording. */
+static void count_outside(struct ky_scan *scan, const struct ky_record *record)
+{
+	struct ky_model_source *source = source_of(record);
+
+	scan->ledger->written--;
+	scan->ledger->out_of_window++;
+	if (source) {
+		source->trace.written--;
+		source->trace.out_of_window++;
+	}
+}
+
+/* One that cannot be drawn, which others may still be correlated with. */
+static int32_t take_undrawn(struct ky_scan *scan, const struct ky_record *record,
+			    const struct ky_item *item, struct kymo_error *error)
+{
+	if (record->first->kind == KYMO_KIND_OPEN)
+		return ky_opens_add_untimed(scan->opens, record, item, error);
+	if (item->domain == 0)
+		return KYMO_OK;
+	scan->correlated++;
+	return ky_join_add_untimed(scan->join, item, error);
+}
+
 static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 			  struct kymo_error *error)
 {
@@ -174,17 +213,18 @@ static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 	struct ky_item item = {.when = {.place = ky_place_make(record->line, first->kind,
 							       role_of(scan, record))},
 			       .track = ky_record_row(record)};
+	const enum timing timing = convert_times(scan, record, &item.when);
 
-	count_event(scan, record);
 	find_correlation(record, &item);
-	if (convert_times(scan, record, &item.when) != 0) {
+	/* A begin is part of the span that completes it, wherever that lies. */
+	if (timing == OUTSIDE && first->kind != KYMO_KIND_OPEN) {
+		count_outside(scan, record);
+		return take_undrawn(scan, record, &item, error);
+	}
+	count_event(scan, record);
+	if (timing != TIMED) {
 		scan->ledger->untimed++;
-		if (first->kind == KYMO_KIND_OPEN)
-			return ky_opens_add_untimed(scan->opens, record, &item, error);
-		if (item.domain == 0)
-			return KYMO_OK;
-		scan->correlated++;
-		return ky_join_add_untimed(scan->join, &item, error);
+		return take_undrawn(scan, record, &item, error);
 	}
 	note_times(scan, record, &item.when);
 	if (first->kind == KYMO_KIND_OPEN)

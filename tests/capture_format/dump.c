@@ -140,6 +140,7 @@ static void dump_capture(const struct ky_reader_capture *capture)
 	put_list("command_line", header->command_line, header->command_line_size, '\0');
 	put_member("pid_namespace", header->pid_namespace);
 	put_member("command_done", header->command_done);
+	put_member("begin_ticks", header->begin_ticks);
 	put_member("lines", lines);
 	put("}\n");
 }

@@ -186,6 +186,9 @@ static void write_sources(struct ky_object *kymo, const struct kymo_trace_end *e
 			ky_object_add_u64(&item, KYMO_STR("filtered"), source->filtered);
 			ky_object_add_u64(&item, KYMO_STR("invalid"), source->invalid);
 		}
+		if (KYMO_HAS_FIELD(source, out_of_window))
+			ky_object_add_u64(&item, KYMO_STR("out of window"),
+					  source->out_of_window);
 		KY_JSON_LITERAL(&chrome->json, "}");
 	}
 	end_list(chrome, end->source_count > 0);
