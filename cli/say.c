@@ -195,6 +195,7 @@ int ky_say_error(int status, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, one line above */
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	fputs("kymo: ", stderr);

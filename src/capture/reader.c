@@ -42,7 +42,8 @@ struct ky_reader {
 
 static int32_t no_memory(struct kymo_error *error)
 {
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory to read the capture");
+	ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory to read the capture");
+	return KYMO_ERROR_NO_MEMORY;
 }
 
 /*
@@ -310,9 +311,17 @@ static int32_t open_file(struct ky_reader *reader, const char *path,
 	if (!S_ISREG(info.st_mode))
 		return ky_error_set(error, KYMO_ERROR_INVALID, "not a regular file");
 	reader->size = (uint64_t)info.st_size;
+	return KYMO_OK;
+}
+
+/* What it needs only until it is open. */
+static int32_t make_room(struct ky_reader *reader, struct kymo_error *error)
+{
 	reader->window = malloc(WINDOW_SIZE);
 	reader->index = calloc(INDEX_SIZE, sizeof(struct ky_parts *));
-	return reader->window && reader->index ? KYMO_OK : no_memory(error);
+	if (!reader->window || !reader->index)
+		return no_memory(error);
+	return KYMO_OK;
 }
 
 void ky_reader_close(struct ky_reader *reader)
@@ -340,7 +349,10 @@ int32_t ky_reader_open(struct ky_reader **out, const char *path, struct kymo_err
 	if (!reader)
 		return no_memory(error);
 	reader->error = error;
-	status = open_file(reader, path, error);
+	reader->fd = -1;
+	status = make_room(reader, error);
+	if (status == KYMO_OK)
+		status = open_file(reader, path, error);
 	if (status == KYMO_OK)
 		status = check_file(reader, &offset, error);
 	if (status == KYMO_OK)

@@ -38,7 +38,8 @@ struct kymo_config {
 
 static int32_t no_memory(struct kymo_error *error)
 {
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	return KYMO_ERROR_NO_MEMORY;
 }
 
 static int32_t warn(struct kymo_config *config, struct kymo_error *error,

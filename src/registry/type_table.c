@@ -40,7 +40,9 @@ static struct ky_type_table *map_table(void)
 	void *memory = mmap(NULL, sizeof(struct ky_type_table), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	return memory;
 }
 
 void ky_type_table_destroy(struct ky_type_table *table)
