@@ -32,7 +32,9 @@ static enum ky_json_token pass_over(struct ky_check_trace *trace,
 
 /* ---- Events ---- */
 
-/* Goes on behind an event that can't be read; false where there is nothing to go on to.
+/*
+ * Goes on behind an event that can't be read; false where there is nothing to go on to.
+ * The comma is put in when what follows has come whole.
  */
 static bool resume(struct ky_check_trace *trace, unsigned depth)
 {
@@ -44,13 +46,25 @@ static bool resume(struct ky_check_trace *trace, unsigned depth)
 	snprintf(reason, sizeof(reason), "%s",
 		 ky_json_reader_error(ky_trace_reader(trace)));
 	trace->reading.level = KY_AT_TOP;
+	ky_check_tell_comma(&trace->reading, false);
 	if (!ky_json_reader_resume(ky_trace_reader(trace), depth))
 		return false;
+	check->events_end = ky_json_reader_end(ky_trace_reader(trace));
 	ky_check_find(check, KY_UNREADABLE_EVENT, place, "%s", reason);
-	ky_check_mend(check, KY_UNREADABLE_EVENT, place, from,
-		      ky_json_reader_end(ky_trace_reader(trace)) - from,
-		      check->events > 0 ? ",\n" : "\n");
+	ky_check_mend(check, KY_UNREADABLE_EVENT, place, from, check->events_end - from,
+		      "");
 	return true;
+}
+
+/* One more item of the list is whole; `comma`, if any, is put in before it. */
+static void end_item(struct ky_check_trace *trace, const char *comma)
+{
+	struct ky_check *check = trace->reading.check;
+
+	ky_check_tell_comma(&trace->reading, true);
+	if (comma)
+		ky_check_mend_too(check, check->events_end, 0, comma);
+	check->events_end = ky_json_reader_end(ky_trace_reader(trace));
 }
 
 static enum ky_json_token read_event(struct ky_check_trace *trace)
@@ -65,30 +79,41 @@ static enum ky_json_token read_event(struct ky_check_trace *trace)
 	return token;
 }
 
+static enum ky_json_token read_item(struct ky_check_trace *trace,
+				    enum ky_json_token token)
+{
+	if (token == KY_JSON_OBJECT)
+		return read_event(trace);
+	if (token > KY_JSON_END)
+		ky_check_find(trace->reading.check, KY_NOT_AN_EVENT,
+			      ky_trace_place(trace), "%s", "");
+	return pass_over(trace, token);
+}
+
 /* After `[`, up to and with `]`. */
 static enum ky_json_token read_events(struct ky_check_trace *trace)
 {
-	struct ky_check *check = trace->reading.check;
 	const unsigned depth = ky_json_reader_depth(ky_trace_reader(trace));
+	bool has_items = false, is_resumed = false;
 	enum ky_json_token token;
 
-	check->events_end = ky_json_reader_end(ky_trace_reader(trace));
+	trace->reading.check->events_end = ky_json_reader_end(ky_trace_reader(trace));
+	trace->reading.is_in_list = true;
 	for (;;) {
 		token = next(trace);
 		if (token == KY_JSON_ARRAY_END)
-			return token;
-		if (token == KY_JSON_OBJECT) {
-			token = read_event(trace);
-		} else if (token > KY_JSON_END) {
-			ky_check_find(check, KY_NOT_AN_EVENT, ky_trace_place(trace), "%s",
-				      "");
-			token = pass_over(trace, token);
+			break;
+		token = read_item(trace, token);
+		if (token > KY_JSON_END) {
+			end_item(trace, is_resumed && has_items ? ",\n" : NULL);
+			has_items = true;
+		} else if (!resume(trace, depth)) {
+			break;
 		}
-		if (token > KY_JSON_END)
-			check->events_end = ky_json_reader_end(ky_trace_reader(trace));
-		else if (!resume(trace, depth))
-			return token;
+		is_resumed = token <= KY_JSON_END;
 	}
+	trace->reading.is_in_list = false;
+	return token;
 }
 
 /* ---- The document ---- */
@@ -263,39 +288,44 @@ static enum ky_json_token read_object(struct ky_check_trace *trace)
 		trace->sound_end = ky_json_reader_end(ky_trace_reader(trace));
 		is_first = false;
 	}
-	trace->reading.event.end = ky_json_reader_end(ky_trace_reader(trace));
+	ky_event_end(&trace->reading);
 	trace->is_ndjson =
 		trace->lists == 0 && ky_event_phase(&trace->reading.event) != '\0';
 	return token;
+}
+
+/* The next of several documents that follow one another. */
+static enum ky_json_token next_line(struct ky_check_trace *trace)
+{
+	const enum ky_json_token token = next(trace);
+
+	if (token != KY_JSON_ERROR ||
+	    ky_json_reader_failure(ky_trace_reader(trace)) != KY_JSON_BEHIND)
+		return token;
+	ky_json_reader_again(ky_trace_reader(trace));
+	return next(trace);
 }
 
 /* One event a line: the first has come. */
 static enum ky_json_token read_lines(struct ky_check_trace *trace)
 {
 	struct ky_check *check = trace->reading.check;
-	const struct ky_check_place place = {1, 0, 0};
+	const struct ky_check_place place = trace->reading.event.place;
+	bool is_resumed = false;
 	enum ky_json_token token;
 
 	ky_check_find(check, KY_NDJSON, place, "%s", "");
-	ky_check_mend(check, KY_NDJSON, place, 0, 0, "[");
+	ky_check_mend(check, KY_NDJSON, place, place.byte, 0, "[");
 	check->events_end = trace->reading.event.end;
 	ky_event_judge(&trace->reading);
-	for (;;) {
-		trace->is_whole = true;
-		token = next(trace);
-		if (token != KY_JSON_ERROR ||
-		    ky_json_reader_failure(ky_trace_reader(trace)) != KY_JSON_BEHIND)
-			break;
-		ky_json_reader_again(ky_trace_reader(trace));
-		token = next(trace);
-		if (token != KY_JSON_OBJECT)
-			break;
-		trace->is_whole = false;
-		ky_check_mend_too(check, check->events_end, 0, ",");
-		if (read_event(trace) <= KY_JSON_END)
-			break;
-		check->events_end = ky_json_reader_end(ky_trace_reader(trace));
-	}
+	do {
+		token = next_line(trace);
+		trace->is_whole = token == KY_JSON_END;
+		token = read_item(trace, token);
+		if (token > KY_JSON_END)
+			end_item(trace, is_resumed ? ",\n" : ",");
+		is_resumed = token <= KY_JSON_END;
+	} while (!is_resumed || resume(trace, 0));
 	check->closing =
 		(struct ky_check_closing){KY_NDJSON, place, check->events_end, "\n]"};
 	return token;
@@ -304,16 +334,17 @@ static enum ky_json_token read_lines(struct ky_check_trace *trace)
 enum ky_json_token ky_check_read_document(struct ky_check_trace *trace)
 {
 	struct ky_check *check = trace->reading.check;
-	enum ky_json_token token;
+	const struct ky_check_place begin = {1, 0, KY_CHECK_NO_EVENT};
+	const bool has_mark = ky_json_reader_skip_mark(ky_trace_reader(trace));
+	enum ky_json_token token = next(trace);
 
-	if (ky_json_reader_skip_mark(ky_trace_reader(trace))) {
-		const struct ky_check_place place = {1, 0, KY_CHECK_NO_EVENT};
-
-		ky_check_find(check, KY_BYTE_ORDER_MARK, place, "%s", "");
-		ky_check_mend(check, KY_BYTE_ORDER_MARK, place, 0, 3, "");
+	if (has_mark) {
+		ky_check_find(check, KY_BYTE_ORDER_MARK, begin, "%s", "");
 		trace->begins_well = true;
 	}
-	token = next(trace);
+	/* Without anything behind it, nothing would be left. */
+	if (has_mark && token > KY_JSON_END)
+		ky_check_mend(check, KY_BYTE_ORDER_MARK, begin, 0, 3, "");
 	if (token > KY_JSON_END && !trace->begins_well)
 		ky_check_find(check, KY_FIRST_BYTES, ky_trace_place(trace), "%s", "");
 	trace->is_array = token == KY_JSON_ARRAY;

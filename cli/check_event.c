@@ -111,10 +111,19 @@ void ky_check_tell(void *context, const struct ky_json_problem *problem)
 	if (is_word(problem->kind))
 		strncpy(kept.text, ky_json_reader_text(reading->reader, NULL),
 			sizeof(kept.text) - 1);
-	if (at_top || event->problem_count == KY_PROBLEMS_MAX)
+	if (at_top && reading->is_in_list && problem->kind == KY_JSON_NO_COMMA)
+		reading->comma = kept;
+	else if (at_top || event->problem_count == KY_PROBLEMS_MAX)
 		judge_problem(reading->check, &kept);
 	else
 		event->problems[event->problem_count++] = kept;
+}
+
+void ky_check_tell_comma(struct ky_check_reading *reading, bool is_wanted)
+{
+	if (is_wanted && reading->comma.has_mend)
+		judge_problem(reading->check, &reading->comma);
+	reading->comma.has_mend = false;
 }
 
 /* Where Perfetto's reader gets stuck. */
@@ -174,12 +183,6 @@ static void judge_problems(struct ky_check *check, const struct ky_event *event)
 
 /* ---- Members ---- */
 
-/* Of one object: what a cut needs to know of the members around. */
-struct members {
-	uint64_t begin, previous_end; /* of the present one; of the one before */
-	bool has_kept;
-};
-
 static void close_cut(struct ky_event *event, uint64_t end)
 {
 	if (event->cut_count > 0 && event->cuts[event->cut_count - 1].is_open) {
@@ -188,14 +191,15 @@ static void close_cut(struct ky_event *event, uint64_t end)
 	}
 }
 
-static void begin_member(struct ky_check_reading *reading, struct members *members)
+static void begin_member(struct ky_check_reading *reading,
+			 struct ky_event_members *members)
 {
 	members->begin = ky_json_reader_byte(reading->reader);
 	close_cut(&reading->event, members->begin);
 }
 
 /* The first ones go with the comma behind, the others with the one before. */
-static void end_member(struct ky_check_reading *reading, struct members *members,
+static void end_member(struct ky_check_reading *reading, struct ky_event_members *members,
 		       bool is_cut)
 {
 	struct ky_event *event = &reading->event;
@@ -269,7 +273,7 @@ static bool is_counted(enum ky_json_token token, const char *text)
 }
 
 static enum ky_json_token read_arg(struct ky_check_reading *reading,
-				   struct members *members)
+				   struct ky_event_members *members)
 {
 	struct ky_event *event = &reading->event;
 	const size_t problems = event->problem_count;
@@ -301,7 +305,7 @@ static enum ky_json_token read_arg(struct ky_check_reading *reading,
 static enum ky_json_token read_args(struct ky_check_reading *reading)
 {
 	const int level = reading->level;
-	struct members members = {0};
+	struct ky_event_members members = {0};
 	enum ky_json_token token = ky_json_reader_next(reading->reader);
 
 	if (token > KY_JSON_END)
@@ -340,7 +344,7 @@ static enum ky_json_token read_id2(struct ky_check_reading *reading)
 }
 
 static enum ky_json_token read_member(struct ky_check_reading *reading,
-				      struct members *members)
+				      struct ky_event_members *members)
 {
 	const char *key = ky_json_reader_text(reading->reader, NULL);
 	enum ky_json_token token;
@@ -371,22 +375,24 @@ static enum ky_json_token read_member(struct ky_check_reading *reading,
 
 enum ky_json_token ky_event_read_member(struct ky_check_reading *reading)
 {
-	struct members members = {.has_kept = true};
+	return read_member(reading, &reading->members);
+}
 
-	return read_member(reading, &members);
+void ky_event_end(struct ky_check_reading *reading)
+{
+	close_cut(&reading->event, ky_json_reader_byte(reading->reader));
+	reading->event.end = ky_json_reader_end(reading->reader);
 }
 
 enum ky_json_token ky_event_read(struct ky_check_reading *reading)
 {
-	struct members members = {0};
 	enum ky_json_token token;
 
 	while ((token = ky_json_reader_next(reading->reader)) == KY_JSON_KEY) {
-		if (read_member(reading, &members) <= KY_JSON_END)
+		if (ky_event_read_member(reading) <= KY_JSON_END)
 			return KY_JSON_ERROR;
 	}
-	close_cut(&reading->event, ky_json_reader_byte(reading->reader));
-	reading->event.end = ky_json_reader_end(reading->reader);
+	ky_event_end(reading);
 	return token;
 }
 
@@ -408,6 +414,7 @@ void ky_event_begin(struct ky_check_reading *reading)
 	event->is_local = false;
 	event->series_count = event->problem_count = event->cut_count = 0;
 	event->bad_values = 0;
+	reading->members = (struct ky_event_members){0};
 	reading->level = KY_IN_EVENT;
 }
 

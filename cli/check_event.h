@@ -97,6 +97,16 @@ struct ky_check_reading {
 	struct ky_event event;
 	bool has_span; /* an X has come */
 
+	/* Of the event: what a cut needs to know of the members around. */
+	struct ky_event_members {
+		uint64_t begin, previous_end; /* of the present one; of the one before */
+		bool has_kept;
+	} members;
+
+	/* In the list of events: what is missing before the one that is being read. */
+	bool is_in_list;
+	struct ky_event_problem comma; /* has_mend: there is one */
+
 	/* What is known of pids, in the slot of their hash. */
 	struct ky_check_pid {
 		uint64_t pid;
@@ -107,10 +117,16 @@ struct ky_check_reading {
 /* Tells of what the lenient reader met: a ky_json_problem_fn. */
 void ky_check_tell(void *context, const struct ky_json_problem *problem);
 
+/* What came behind a missing comma has come whole, or it is not wanted without it. */
+void ky_check_tell_comma(struct ky_check_reading *reading, bool is_wanted);
+
 void ky_event_begin(struct ky_check_reading *reading);
 
 /* After a key: its value, if it is one of an event's, else passes over it. */
 enum ky_json_token ky_event_read_member(struct ky_check_reading *reading);
+
+/* After `}`, where the members were read one by one. */
+void ky_event_end(struct ky_check_reading *reading);
 
 /* After `{`: up to and with `}`. */
 enum ky_json_token ky_event_read(struct ky_check_reading *reading);

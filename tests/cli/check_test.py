@@ -150,6 +150,29 @@ def test_reading_goes_on_behind_an_event_that_is_no_json():
     assert [event["name"] for event in json.loads(get("out.json"))] == ["a", "b", "c"]
 
 
+def test_a_list_is_joined_before_what_came_whole_only():
+    one, other, bad = json.dumps(span("a")), json.dumps(span("b", 20)), '{"ph" broken'
+    for end in ('{"ph":"X", "na', f'{bad}\n{{"ph":"X", "na', f'{bad}\n{bad}\n{{"ph"'):
+        for text in (f"{one}\n{other}\n{end}", f"\ufeff{one}\n{bad}\n{other}\n{end}",
+                     f"[\n{one}\n{other}{end}", f"[{bad}\n{one},\n{bad}\n{bad}\n{other},\n{end}"):
+            check(put("t.json", text.encode()), "--repair", "out.json", "-f", status=1)
+            names = [event["name"] for event in json.loads(get("out.json"))]
+            assert names == ["a", "b"], (text, get("out.json"))
+
+
+def test_the_first_of_one_event_a_line_loses_no_more_than_others():
+    line = '{"name":"a","dur":NaN,"cat":"c","ph":"X","pid":1,"tid":1,"ts":1,"tdur":"x"}'
+    for text in (line, line.replace('"name":"a","dur":NaN', '"dur":NaN,"name":"a"')):
+        check(put("t.json", f"{text}\n{text}\n"), "--repair", "out.json", "-f", status=1)
+        first, second = json.loads(get("out.json"))
+        assert first == second == {"name": "a", "cat": "c", "ph": "X", "pid": 1, "tid": 1, "ts": 1}, first
+
+
+def test_a_mark_without_a_trace_is_not_mended():
+    check(put("t.json", b"\xef\xbb\xbf"), "--repair", "out.json", status=1)
+    assert not os.path.exists("out.json")
+
+
 def test_examples_are_the_first_of_the_file_and_as_many_as_asked_for():
     events = [span(str(i), 1000 - i * 10, -1, tid=i % 3 + 1) for i in range(20)]
     for count in (0, 1, 5, 100):
