@@ -87,7 +87,7 @@ static int look_at(const char *path, bool *is_capture)
 
 	if (number != 0)
 		return ky_say_error(KY_EXIT_USAGE, "cannot read \"%s\": %s", path,
-				    strerror(number));
+				    ky_input_reason(number));
 	*is_capture = ky_input_is_capture(&input);
 	ky_input_close(&input);
 	return 0;

@@ -201,7 +201,7 @@ int ky_check_read_trace(struct ky_check *check)
 	number = ky_input_open(&trace.input, check->path);
 	if (number != 0)
 		return ky_say_error(KY_EXIT_USAGE, "cannot read \"%s\": %s", check->path,
-				    strerror(number));
+				    ky_input_reason(number));
 	trace.reading.check = check;
 	trace.reading.reader = ky_json_reader_create(fill, &trace);
 	check->is_gzip = trace.input.is_gzip;

@@ -138,7 +138,7 @@ static int read_file(struct ky_info *info, bool quick)
 
 	if (number != 0)
 		return ky_say_error(KY_EXIT_FAILED, "cannot read \"%s\": %s", info->path,
-				    strerror(number));
+				    ky_input_reason(number));
 	capture = ky_input_is_capture(&input);
 	is_empty = input.size == 0;
 	ky_input_close(&input);

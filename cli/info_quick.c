@@ -139,7 +139,7 @@ int ky_info_read_quick(struct ky_info *info)
 
 	if (number != 0)
 		return ky_say_error(KY_EXIT_FAILED, "cannot read \"%s\": %s", info->path,
-				    strerror(number));
+				    ky_input_reason(number));
 	if (!input.is_gzip && fstat(input.fd, &found) == 0 && S_ISREG(found.st_mode)) {
 		info->file_bytes = info->bytes = (uint64_t)found.st_size;
 		is_read = load_tail(input.fd, info->bytes, &tail) &&

@@ -234,7 +234,7 @@ int ky_info_read_trace(struct ky_info *info)
 
 	if (number != 0)
 		return ky_say_error(KY_EXIT_FAILED, "cannot read \"%s\": %s", info->path,
-				    strerror(number));
+				    ky_input_reason(number));
 	info->is_gzip = input.is_gzip;
 	trace.reader = ky_json_reader_create(ky_input_read, &input);
 	if (!trace.reader)

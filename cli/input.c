@@ -151,17 +151,24 @@ void ky_input_close(struct ky_input *input)
 	input->fd = -1;
 }
 
+const char *ky_input_reason(int number)
+{
+	return number == ESPIPE ? "it is no regular file; copy it to one first"
+				: strerror(number);
+}
+
+/* Files are read more than once, which a pipe can't be; nor is a writer waited for. */
 int ky_input_open(struct ky_input *input, const char *path)
 {
 	struct stat found;
 	int number = ENOMEM;
 
 	memset(input, 0, sizeof(*input));
-	input->fd = open(path, O_RDONLY | O_CLOEXEC);
+	input->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (input->fd < 0)
 		return errno;
-	if (fstat(input->fd, &found) == 0 && S_ISDIR(found.st_mode)) {
-		number = EISDIR;
+	if (fstat(input->fd, &found) == 0 && !S_ISREG(found.st_mode)) {
+		number = S_ISDIR(found.st_mode) ? EISDIR : ESPIPE;
 		goto fail;
 	}
 	input->block = malloc(KY_INPUT_BLOCK);

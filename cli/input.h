@@ -34,8 +34,10 @@ struct ky_input {
 	int number; /* of UNREADABLE: an errno */
 };
 
-/* 0, or an errno. The first bytes are at `block`, `size` of them. */
+/* 0, or a number with a reason. The first bytes are at `block`, `size` of them. */
 int ky_input_open(struct ky_input *input, const char *path);
+const char *ky_input_reason(int number);
+
 void ky_input_close(struct ky_input *input);
 
 /* Whether it begins as a capture does; no text can. */
