@@ -2,7 +2,6 @@
 #include "check_repair.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "check_sort.h"
 #include "input.h"
+#include "place.h"
 #include "say.h"
 
 #define EDIT_TEXT   46
@@ -119,21 +119,11 @@ struct ky_edits *ky_edits_create(void)
 
 /* ---- The copy ---- */
 
-/* The file under its temporary name, which goes whatever ends the command. */
-static char temporary[4096];
-
-static void remove_temporary(void)
-{
-	if (temporary[0])
-		unlink(temporary);
-	temporary[0] = '\0';
-}
-
 struct copy {
 	struct ky_check *check;
 	const char *path;
 	struct ky_input input;
-	int fd;
+	struct ky_place place;
 	gzFile gzip; /* NULL: not packed */
 	unsigned char block[BLOCK];
 	size_t at, size;
@@ -158,7 +148,7 @@ static int put(struct copy *copy, const void *data, size_t size)
 		if (copy->gzip)
 			put = gzwrite(copy->gzip, bytes, (unsigned)size);
 		else
-			put = write(copy->fd, bytes, size);
+			put = write(copy->place.fd, bytes, size);
 		if (put < 0 && errno == EINTR && !copy->gzip)
 			continue;
 		if (put <= 0)
@@ -267,50 +257,39 @@ static bool ends_with(const char *path, const char *suffix)
 	return size >= tail && strcmp(path + size - tail, suffix) == 0;
 }
 
-static bool is_input(const struct copy *copy, const struct stat *found)
-{
-	struct stat input;
-
-	return fstat(copy->input.fd, &input) == 0 && input.st_dev == found->st_dev &&
-	       input.st_ino == found->st_ino;
-}
-
 static int open_copy(struct copy *copy, bool overwrite)
 {
-	const char *slash = strrchr(copy->path, '/');
-	const int folder = slash ? (int)(slash + 1 - copy->path) : 0;
-	const int number = ky_input_open(&copy->input, copy->check->path);
-	struct stat found;
+	struct stat input;
+	int number = ky_input_open(&copy->input, copy->check->path);
 
 	if (number != 0)
 		return ky_say_error(KY_EXIT_USAGE, "cannot read \"%s\": %s",
-				    copy->check->path, strerror(number));
-	if (stat(copy->path, &found) == 0) {
-		if (is_input(copy, &found))
-			return ky_say_error(KY_EXIT_USAGE,
-					    "check: --repair would replace what it "
-					    "reads; name another file");
-		if (!overwrite)
-			return ky_say_error(KY_EXIT_USAGE,
-					    "\"%s\" exists already: name another file, "
-					    "or allow overwriting (-f)",
-					    copy->path);
-	}
-	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.kymo-%d", folder, copy->path,
-		     copy->path + folder, (int)getpid()) >= (int)sizeof(temporary)) {
-		temporary[0] = '\0';
-		return fail(copy, "write", ENAMETOOLONG);
-	}
-	copy->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (copy->fd < 0) {
-		temporary[0] = '\0';
+				    copy->check->path, ky_input_reason(number));
+	if (fstat(copy->input.fd, &input) < 0)
 		return fail(copy, "write", errno);
-	}
-	atexit(remove_temporary);
+	number = ky_place_open(&copy->place, copy->path, overwrite, &input);
+	if (number == EDEADLK)
+		return ky_say_error(KY_EXIT_USAGE,
+				    "check: --repair would replace what it reads; name "
+				    "another file");
+	if (number == EEXIST)
+		return ky_say_error(KY_EXIT_USAGE,
+				    "\"%s\" exists already: name another file, or allow "
+				    "overwriting (-f)",
+				    copy->path);
+	if (number == ENOTSUP)
+		return ky_say_error(KY_EXIT_USAGE,
+				    "\"%s\" is no regular file: --repair replaces no "
+				    "other",
+				    copy->path);
+	if (number != 0)
+		return fail(copy, "write", number);
 	if (ends_with(copy->path, ".gz")) {
-		const int packed = dup(copy->fd);
+		const int packed = dup(copy->place.fd);
 
 		copy->gzip = packed >= 0 ? gzdopen(packed, "wb") : NULL;
+		if (!copy->gzip && packed >= 0)
+			close(packed);
 		if (!copy->gzip)
 			return fail(copy, "write", errno ? errno : ENOMEM);
 	}
@@ -320,6 +299,8 @@ static int open_copy(struct copy *copy, bool overwrite)
 /* The copy is in place when this returns 0. */
 static int finish(struct copy *copy)
 {
+	int number;
+
 	if (copy->gzip) {
 		const int result = gzclose(copy->gzip);
 
@@ -327,15 +308,8 @@ static int finish(struct copy *copy)
 		if (result != Z_OK)
 			return fail(copy, "write", errno ? errno : EIO);
 	}
-	if (fsync(copy->fd) < 0 || close(copy->fd) < 0) {
-		copy->fd = -1;
-		return fail(copy, "write", errno);
-	}
-	copy->fd = -1;
-	if (rename(temporary, copy->path) < 0)
-		return fail(copy, "write", errno);
-	temporary[0] = '\0';
-	return 0;
+	number = ky_place_commit(&copy->place);
+	return number == 0 ? 0 : fail(copy, "write", number);
 }
 
 int ky_check_write_repaired(struct ky_check *check, const char *path, bool overwrite,
@@ -348,7 +322,7 @@ int ky_check_write_repaired(struct ky_check *check, const char *path, bool overw
 	copy.check = check;
 	copy.path = path;
 	copy.quiet = quiet;
-	copy.fd = copy.input.fd = -1;
+	copy.place.fd = copy.input.fd = -1;
 	status = open_copy(&copy, overwrite);
 	if (status == 0 && !quiet)
 		puts("\nmended");
@@ -360,9 +334,7 @@ int ky_check_write_repaired(struct ky_check *check, const char *path, bool overw
 		list_rest(&copy);
 	if (copy.gzip)
 		gzclose(copy.gzip);
-	if (copy.fd >= 0)
-		close(copy.fd);
+	ky_place_close(&copy.place);
 	ky_input_close(&copy.input);
-	remove_temporary();
 	return status;
 }

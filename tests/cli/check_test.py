@@ -7,6 +7,8 @@ import json
 import os
 import re
 import resource
+import signal
+import stat
 import subprocess
 
 from check_tool import CASES, KYMO, arrow, check, get, is_sanitized, main, put, run, span
@@ -238,6 +240,60 @@ def test_the_written_copy_is_safe():
     assert sorted(os.listdir(".")) == ["same.json", "t.json", "there.json"]
     assert "nothing to mend" in run("there.json", "--repair", "new.json")[1]
     assert not os.path.exists("new.json")
+
+
+def test_what_can_be_read_once_only_is_refused_by_name():
+    os.mkfifo("fifo")
+    for command in (["check"], ["info"], ["info", "--quick"]):
+        for path in ("fifo", "/dev/stdin"):
+            done = subprocess.run([KYMO, *command, path], input=b"[]", capture_output=True, timeout=60)
+            assert done.returncode in (1, 2) and done.stderr.count(b"\n") == 1, (path, done)
+            assert b"no regular file" in done.stderr, (path, done)
+    put("t.json", [span()])
+    with open("t.json") as f:
+        assert subprocess.run([KYMO, "check", "/dev/stdin"], stdin=f, stdout=subprocess.DEVNULL,
+                              timeout=60).returncode == 0
+
+
+def test_only_files_are_replaced_and_links_followed():
+    broken = '{"traceEvents":[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},]}'
+    put("t.json", broken)
+    os.mkfifo("fifo")
+    os.mkdir("folder")
+    put("real.json", b"old")
+    os.chmod("real.json", 0o640)
+    os.symlink("real.json", "link.json")
+    os.symlink("t.json", "input.json")
+    os.symlink("nowhere.json", "dangling.json")
+    for out, why in (("fifo", "regular"), ("folder", "directory"), ("input.json", "replace what it reads")):
+        status, _, err = run("t.json", "--repair", out, "-f")
+        assert status == 2 and err.count("\n") == 1 and why in err, (out, err)
+    assert stat.S_ISFIFO(os.lstat("fifo").st_mode)
+    for out in ("link.json", "dangling.json"):
+        status, _, err = run("t.json", "--repair", out)
+        assert status == 2 and "exists already" in err, (out, err)
+    check("t.json", "--repair", "link.json", "-f", status=1)
+    assert os.path.islink("link.json") and stat.S_IMODE(os.stat("real.json").st_mode) == 0o640
+    assert get("real.json").startswith(b'{"traceEvents"') and get("t.json").decode() == broken
+
+
+def test_a_copy_that_is_cut_short_leaves_nothing():
+    with open("t.json", "w") as f:
+        f.write("[" + "".join(json.dumps(span(str(i), i * 10)) + ",\n" for i in range(1000)))
+        for i in range(100):
+            f.write("".join(json.dumps(span(str(i), i * 10000 + j * 10, tid=2)) + ",\n" for j in range(1000)))
+        f.write("]")
+    for seconds in range(1, 40):
+        child = subprocess.Popen([KYMO, "check", "t.json", "--repair", "out.json"], stdout=subprocess.DEVNULL)
+        try:
+            child.wait(seconds / 40)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGTERM if seconds % 2 else signal.SIGKILL)
+            child.wait()
+        assert set(os.listdir(".")) <= {"t.json", "out.json"}, os.listdir(".")
+        if os.path.exists("out.json"):
+            assert run("out.json")[0] == 0
+            break
 
 
 def test_a_full_disk_leaves_no_half_a_copy():
