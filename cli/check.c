@@ -227,8 +227,10 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 int ky_cli_check(int argc, char **argv)
 {
 	struct arguments arguments = {.examples = EXAMPLES_DEFAULT, .reader = -1};
-	int status = read_arguments(argc, argv, &arguments), worst = 0, i;
+	int status, worst = 0, i;
 
+	ky_must_exit_with(KY_EXIT_USAGE); /* 1 would be a finding */
+	status = read_arguments(argc, argv, &arguments);
 	if (status != 0)
 		return status;
 	if (arguments.help) {

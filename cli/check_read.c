@@ -173,6 +173,8 @@ static int judge_end(struct ky_check_trace *trace, enum ky_json_token token)
 	if (trace->input.damage == KY_INPUT_UNREADABLE)
 		return ky_say_error(KY_EXIT_USAGE, "cannot read \"%s\": %s", check->path,
 				    strerror(trace->input.number));
+	if (ky_json_reader_failure(ky_trace_reader(trace)) == KY_JSON_NO_MEMORY)
+		return ky_say_error(KY_EXIT_USAGE, "out of memory");
 	if (token != KY_JSON_END) {
 		switch (ky_json_reader_failure(ky_trace_reader(trace))) {
 		case KY_JSON_CUT:

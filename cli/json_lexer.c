@@ -126,7 +126,7 @@ bool ky_json_lexer_keep(struct ky_json_lexer *lexer, const void *bytes, size_t s
 		grown = realloc(lexer->text, capacity);
 		if (!grown) {
 			ky_json_lexer_fail(lexer, "out of memory");
-			lexer->failure = KY_JSON_LIMIT;
+			lexer->failure = KY_JSON_NO_MEMORY;
 			return false;
 		}
 		lexer->text = grown;

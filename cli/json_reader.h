@@ -64,7 +64,8 @@ enum ky_json_failure {
 	KY_JSON_SYNTAX, /* what stands there is no JSON */
 	KY_JSON_BEHIND, /* something stands behind the document */
 	KY_JSON_INPUT,  /* it can't be read, or unpacked */
-	KY_JSON_LIMIT,  /* too deep, or no memory */
+	KY_JSON_LIMIT,  /* too deep */
+	KY_JSON_NO_MEMORY,
 };
 
 struct ky_json_reader;

@@ -459,9 +459,10 @@ int ky_cli_record(int argc, char **argv)
 		.options = {.struct_size = sizeof(arguments.options),
 			    .warning = say_warning},
 	};
-	int is_help = 0;
-	int status = read_arguments(argc, argv, &arguments, &is_help);
+	int is_help = 0, status;
 
+	ky_must_exit_with(EXIT_OWN_FAILURE);
+	status = read_arguments(argc, argv, &arguments, &is_help);
 	fill_standard_descriptors();
 	kymo_log_to(say_log, NULL);
 	if (isatty(STDERR_FILENO))

@@ -244,6 +244,13 @@ bool ky_say_end(FILE *out)
 
 /* ---- Memory ---- */
 
+static int no_memory = KY_EXIT_FAILED;
+
+void ky_must_exit_with(int status)
+{
+	no_memory = status;
+}
+
 void *ky_must_grow(void *list, size_t count, size_t size)
 {
 	void *grown = NULL;
@@ -251,7 +258,7 @@ void *ky_must_grow(void *list, size_t count, size_t size)
 	if (count <= SIZE_MAX / size)
 		grown = realloc(list, count * size);
 	if (!grown)
-		exit(ky_say_error(KY_EXIT_FAILED, "out of memory"));
+		exit(ky_say_error(no_memory, "out of memory"));
 	return grown;
 }
 

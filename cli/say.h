@@ -64,7 +64,8 @@ void ky_say_warnings(const struct kymo_config *config);
 /* Flushes; false, with an error said, if anything could not be written. */
 bool ky_say_end(FILE *out);
 
-/* Memory, or the end of the command with an error. */
+/* Memory, or the end of the command with an error, and KY_EXIT_FAILED or `status`. */
+void ky_must_exit_with(int status);
 void *ky_must_grow(void *list, size_t count, size_t size);
 char *ky_must_copy(const char *text, size_t size);
 
