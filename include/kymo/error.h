@@ -32,6 +32,7 @@ enum kymo_status {
 	KYMO_ERROR_BUSY = -10,       /* somebody else holds it */
 	KYMO_ERROR_CONFIG = -11,     /* a setting has a bad value */
 	KYMO_ERROR_PLUGIN = -12,     /* a plug-in broke its contract */
+	KYMO_ERROR_CANCELLED = -13,  /* somebody asked for it to be given up */
 
 	KYMO_END = 1,   /* nothing more to read */
 	KYMO_AGAIN = 2, /* not yet, ask later */

@@ -37,6 +37,15 @@ uint64_t ky_realtime_ns(void)
 	return ky_timespec_ns(&time);
 }
 
+uint64_t ky_deadline_ns(int64_t timeout_ms)
+{
+	const uint64_t now_ns = ky_monotonic_ns();
+
+	if (timeout_ms < 0 || (uint64_t)timeout_ms > (UINT64_MAX - now_ns) / 1000000u)
+		return UINT64_MAX;
+	return now_ns + (uint64_t)timeout_ms * 1000000u;
+}
+
 /* Elsewhere a core may read its counter before or after what stands around it. */
 static inline void stay_in_order(void)
 {

@@ -28,6 +28,9 @@ static inline uint64_t ky_timespec_ns(const struct timespec *time)
 uint64_t ky_monotonic_ns(void);
 uint64_t ky_realtime_ns(void);
 
+/* When so many milliseconds have passed from now on; -1, and what is too long: never. */
+uint64_t ky_deadline_ns(int64_t timeout_ms);
+
 /* Reads host ticks of the given kind. */
 static inline uint64_t ky_ticks_of(uint32_t kind)
 {

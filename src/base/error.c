@@ -47,6 +47,8 @@ const char *kymo_status_text(int32_t status)
 		return "bad setting";
 	case KYMO_ERROR_PLUGIN:
 		return "plug-in broke its contract";
+	case KYMO_ERROR_CANCELLED:
+		return "cancelled";
 	case KYMO_END:
 		return "at the end";
 	case KYMO_AGAIN:

@@ -38,6 +38,7 @@ struct ky_reader {
 	uint64_t window_offset;
 	size_t window_size;
 	struct kymo_error *error; /* of the call that opens it */
+	struct ky_progress *progress;
 };
 
 static int32_t no_memory(struct kymo_error *error)
@@ -413,6 +414,20 @@ uint64_t ky_reader_bad_bytes(const struct ky_reader *reader)
 	return reader->bad_bytes;
 }
 
+uint64_t ky_reader_watch(struct ky_reader *reader, struct ky_progress *progress)
+{
+	uint64_t lines = 0;
+
+	reader->progress = progress;
+	for (size_t i = 0; i < reader->capture_count; i++) {
+		const struct ky_reader_capture *capture = &reader->captures[i]->view;
+
+		for (size_t chunk = 0; chunk < capture->chunk_count; chunk++)
+			lines += capture->chunks[chunk].line_count;
+	}
+	return lines;
+}
+
 int32_t ky_reader_lines_at(const struct ky_reader *reader,
 			   const struct ky_reader_chunk *chunk, uint32_t first,
 			   uint32_t count, struct kymo_record *lines,
@@ -438,5 +453,9 @@ int32_t ky_reader_lines(const struct ky_reader *reader,
 			const struct ky_reader_chunk *chunk, struct kymo_record *lines,
 			struct kymo_error *error)
 {
+	int32_t status = ky_progress_add(reader->progress, chunk->line_count, error);
+
+	if (status != KYMO_OK)
+		return status;
 	return ky_reader_lines_at(reader, chunk, 0, chunk->line_count, lines, error);
 }

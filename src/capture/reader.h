@@ -10,6 +10,7 @@
 
 #include <kymo/base.h>
 
+#include "base/progress.h"
 #include "record/catalog.h"
 #include "record/layout.h"
 
@@ -56,6 +57,12 @@ struct kymo_str ky_reader_sources(const struct ky_reader *reader);
 
 /* Bytes at the end that were no whole block, and blocks with a wrong CRC. */
 uint64_t ky_reader_bad_bytes(const struct ky_reader *reader);
+
+/*
+ * From now on the lines that ky_reader_lines() copies are told to `progress`, which can
+ * end that; how many there are in all.
+ */
+uint64_t ky_reader_watch(struct ky_reader *reader, struct ky_progress *progress);
 
 /* Copies a chunk's lines; `lines` has room for KY_CHUNK_LINES. */
 int32_t ky_reader_lines(const struct ky_reader *reader,
