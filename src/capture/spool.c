@@ -99,7 +99,7 @@ int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture, uint64_
 	return KYMO_OK;
 }
 
-static int32_t drain_dictionary(struct ky_spool_capture *self, struct kymo_error *error)
+int32_t ky_spool_names(struct ky_spool_capture *self, struct kymo_error *error)
 {
 	const struct ky_capture *capture = self->capture;
 	uint64_t tail =
@@ -218,7 +218,7 @@ static int32_t write_chunk(struct ky_spool_capture *self, uint32_t index,
 	if (block.size == 0)
 		return KYMO_OK;
 	block.sequence = header.sequence;
-	status = drain_dictionary(self, error);
+	status = ky_spool_names(self, error);
 	if (status == KYMO_OK)
 		status = ky_spool_write_prepared(self->spool, self->spool->chunk, block,
 						 error);
@@ -363,7 +363,7 @@ static int32_t write_records(struct ky_spool_capture *self, int skip_incomplete,
 
 	if (status == KYMO_OK)
 		status = write_chunks(self, error);
-	return status == KYMO_OK ? drain_dictionary(self, error) : status;
+	return status == KYMO_OK ? ky_spool_names(self, error) : status;
 }
 
 /* Counts come last: so they have at least what the lines before them make up. */

@@ -52,12 +52,13 @@ int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture, uint64_
 /*
  * While the program runs, each with the dictionary as far as the lines need it:
  *
- * anchors: only those, whose ring would run over. drain: also sealed chunks, which become
- * FREE again; at most KY_DRAIN_MAX, how many is added to `*freed`. snapshot: also what is
- * committed in chunks that are not sealed yet, and all counts, so that the file would do
- * if nobody came to finish it.
+ * names: only the dictionary. anchors: only those, whose ring would run over. drain: also
+ * sealed chunks, which become FREE again; at most KY_DRAIN_MAX, how many is added to
+ * `*freed`. snapshot: also what is committed in chunks that are not sealed yet, and all
+ * counts, so that the file would do if nobody came to finish it.
  */
 #define KY_DRAIN_MAX 64u
+int32_t ky_spool_names(struct ky_spool_capture *capture, struct kymo_error *error);
 int32_t ky_spool_anchors(struct ky_spool_capture *capture, struct kymo_error *error);
 int32_t ky_spool_drain(struct ky_spool_capture *capture, uint32_t *freed,
 		       struct kymo_error *error);
