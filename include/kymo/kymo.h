@@ -9,6 +9,8 @@
 #include <kymo/config.h>
 #include <kymo/mark.h>
 #include <kymo/request.h>
+#include <kymo/save.h>
 #include <kymo/session.h>
+#include <kymo/trace.h>
 
 #endif

@@ -45,6 +45,8 @@ struct kymo_request_status {
 	int64_t duration_ns;
 	char path[1024];
 	char reason[512];
+	uint32_t percent; /* of the processing that is done */
+	uint32_t reserved0;
 	/* End of ABI 1.0 */
 };
 
@@ -102,7 +104,11 @@ KYMO_API int32_t kymo_request_poll(uint64_t id, struct kymo_request_status *stat
 KYMO_API int32_t kymo_request_wait(uint64_t id, int64_t timeout_ms,
 				   struct kymo_request_status *status);
 
-/* What was recorded is dropped. KYMO_ERROR_STATE if it has ended. */
+/*
+ * What was recorded is dropped, and what was written of it removed: processing is given
+ * up within some hundred events. A trace that is whole by then stays, and the request is
+ * done. KYMO_ERROR_STATE if it has ended.
+ */
 KYMO_API int32_t kymo_request_cancel(uint64_t id, struct kymo_error *error);
 
 /*

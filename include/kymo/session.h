@@ -95,7 +95,10 @@ KYMO_API int32_t kymo_session_create(struct kymo_session **out,
 				     const struct kymo_session_options *options,
 				     struct kymo_error *error);
 
-/* Stops it if need be and frees what was captured. NULL is allowed. */
+/*
+ * Stops it if need be and frees what was captured. NULL is allowed. Waits for whatever is
+ * writing it at the moment: nothing is lost that was begun, unless it is cancelled.
+ */
 KYMO_API void kymo_session_destroy(struct kymo_session *session);
 
 /*
@@ -129,12 +132,28 @@ KYMO_API int32_t kymo_session_stop(struct kymo_session *session,
  * Writes the stopped session to `path` (kymo_output_name() makes one): .json, .json.gz,
  * .kymo. The file appears whole or not at all; one that is there already is kept
  * (KYMO_ERROR_EXISTS) unless the options say `overwrite`. May be called again, with
- * another path. options NULL: defaults; summary may be NULL.
+ * another path. options NULL: defaults; summary may be NULL. See also save.h.
  */
 KYMO_API int32_t kymo_session_save(struct kymo_session *session, const char *path,
 				   const struct kymo_sink_options *options,
 				   struct kymo_summary *summary,
 				   struct kymo_error *error);
+
+/*
+ * Writes what a session has that goes on recording, or is paused, and does not hold it
+ * up: as often as wanted, from any thread, several at once. With KYMO_OVERFLOW_OVERWRITE
+ * that is a flight recorder: it runs for ever and always has the latest of what happened.
+ *
+ * The trace has what was recorded by the moment of the call and not overwritten before it
+ * could be copied, which is counted as overwritten. With `last_ns` it has only what had
+ * not ended by then, so long ago; the rest is counted as out of window. A .kymo has all
+ * that there is. path, options, summary: as of kymo_session_save().
+ */
+KYMO_API int32_t kymo_session_snapshot(struct kymo_session *session, const char *path,
+				       uint64_t last_ns,
+				       const struct kymo_sink_options *options,
+				       struct kymo_summary *summary,
+				       struct kymo_error *error);
 
 /*
  * Who is told, in one line each, what is worth a word although nothing has failed: an

@@ -255,41 +255,6 @@ struct kymo_sink_desc {
 	const struct kymo_sink_ops *ops;
 };
 
-/* ---- The built-in sink that keeps a trace in memory: memory://NAME ---- */
-
-/*
- * What a sink is told, kept. All that it leads to is its own and does not change until it
- * is destroyed; any thread may read it. NAME is any text, and stands for the process that
- * exports: it is of no use to `kymo record`, which exports in another one.
- */
-struct kymo_memory_trace;
-
-/*
- * Takes the trace that was last written to memory://NAME; it is the caller's then.
- * KYMO_ERROR_NOT_FOUND if there is none, or it was taken before. Any thread.
- */
-KYMO_API int32_t kymo_memory_take(const char *name, struct kymo_memory_trace **out,
-				  struct kymo_error *error);
-KYMO_API void kymo_memory_destroy(struct kymo_memory_trace *trace); /* or NULL */
-
-KYMO_API const struct kymo_trace_header *
-kymo_memory_header(const struct kymo_memory_trace *trace);
-KYMO_API const struct kymo_trace_end *
-kymo_memory_end(const struct kymo_memory_trace *trace);
-
-/* The index-th event, from 0, in the order of sinks; NULL behind the last. */
-KYMO_API const struct kymo_trace_event *
-kymo_memory_event(const struct kymo_memory_trace *trace, size_t index);
-
-/*
- * Writes it to `path` through the sink of its protocol or suffix, as often as wanted. The
- * result (may be NULL; set struct_size) is the sink's own.
- */
-KYMO_API int32_t kymo_memory_save(const struct kymo_memory_trace *trace, const char *path,
-				  const struct kymo_sink_options *options,
-				  struct kymo_sink_result *result,
-				  struct kymo_error *error);
-
 /* ---- For an application that has a sink of its own, or a plug-in elsewhere ---- */
 
 /*

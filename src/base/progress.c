@@ -34,6 +34,12 @@ int32_t ky_progress_add(struct ky_progress *progress, uint64_t pieces,
 	return KYMO_OK;
 }
 
+void ky_progress_finish(struct ky_progress *progress)
+{
+	if (progress)
+		__atomic_store_n(&progress->percent, 100, __ATOMIC_RELAXED);
+}
+
 uint32_t ky_progress_percent(const struct ky_progress *progress)
 {
 	return __atomic_load_n(&progress->percent, __ATOMIC_RELAXED);

@@ -24,6 +24,9 @@ void ky_progress_step(struct ky_progress *progress, uint32_t to, uint64_t total)
 int32_t ky_progress_add(struct ky_progress *progress, uint64_t pieces,
 			struct kymo_error *error);
 
+/* All of it is done. */
+void ky_progress_finish(struct ky_progress *progress);
+
 uint32_t ky_progress_percent(const struct ky_progress *progress);
 void ky_progress_cancel(struct ky_progress *progress);
 

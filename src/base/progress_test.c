@@ -24,6 +24,8 @@ static void steps_lead_up_to_the_whole_and_never_back(void **state)
 	assert_int_equal(ky_progress_percent(&progress), 20);
 	assert_int_equal(ky_progress_add(&progress, UINT64_MAX / 2, NULL), KYMO_OK);
 	assert_in_range(ky_progress_percent(&progress), 59, 60);
+	ky_progress_finish(&progress);
+	assert_int_equal(ky_progress_percent(&progress), 100);
 	ky_progress_step(&progress, 100, 0);
 	assert_int_equal(ky_progress_add(&progress, 1, NULL), KYMO_OK);
 	assert_int_equal(ky_progress_percent(&progress), 100);

@@ -49,7 +49,7 @@ static int32_t deliver_capture(const struct ky_delivery *delivery, size_t index,
 	int number;
 
 	if (summary->bytes == 0)
-		status = ky_export_count(delivery->capture, summary, error);
+		status = ky_export_count(delivery->capture, NULL, summary, error);
 	if (status)
 		return status;
 	number = flush_file(delivery->capture);

@@ -13,15 +13,22 @@
 #include "base/options.h"
 #include "capture/reader.h"
 #include "session/sinks.h"
+#include "session/window.h"
 #include "sink/fanout.h"
-#include "sink/memory.h"
 #include "timeline/timeline.h"
+
+/* How much of the work is done when the captures are open, and when they are read. */
+#define PERCENT_OPEN    20
+#define PERCENT_SCANNED 50
 
 struct tap {
 	const struct kymo_sink_ops *ops;
 	void *sink;
+	struct ky_progress *progress; /* or NULL */
 	uint32_t process_count;
 	int64_t first_ns, last_ns;
+	int64_t seen_ns; /* so far the events have come */
+	struct kymo_trace_ledger ledger;
 };
 
 static int32_t tap_begin(void *sink, const struct kymo_trace_header *header,
@@ -32,14 +39,34 @@ static int32_t tap_begin(void *sink, const struct kymo_trace_header *header,
 	tap->process_count = header->process_count;
 	tap->first_ns = header->first_ns;
 	tap->last_ns = header->last_ns;
+	tap->seen_ns = header->first_ns;
+	ky_progress_step(tap->progress, 100,
+			 (uint64_t)header->last_ns - (uint64_t)header->first_ns);
 	return tap->ops->begin(tap->sink, header, error);
+}
+
+/* TRACK events have no time. */
+static int64_t find_last_begin(const struct tap *tap,
+			       const struct kymo_trace_event *const *events, size_t count)
+{
+	while (count-- > 0)
+		if (events[count]->begin_ns > tap->seen_ns)
+			return events[count]->begin_ns;
+	return tap->seen_ns;
 }
 
 static int32_t tap_batch(void *sink, const struct kymo_trace_event *const *events,
 			 size_t count, struct kymo_error *error)
 {
 	struct tap *tap = sink;
+	const int64_t seen_ns = find_last_begin(tap, events, count);
+	const uint64_t passed = (uint64_t)seen_ns - (uint64_t)tap->seen_ns;
+	int32_t status;
 
+	tap->seen_ns = seen_ns;
+	status = ky_progress_add(tap->progress, passed, error);
+	if (status != KYMO_OK)
+		return status;
 	return tap->ops->batch(tap->sink, events, count, error);
 }
 
@@ -48,6 +75,7 @@ static int32_t tap_end(void *sink, const struct kymo_trace_end *end,
 {
 	struct tap *tap = sink;
 
+	tap->ledger = *end->ledger;
 	return tap->ops->end(tap->sink, end, result, error);
 }
 
@@ -142,16 +170,37 @@ struct job {
 	struct ky_reader **readers;
 	size_t count;
 	struct tap tap;
+	int64_t since_ns;    /* 0: everything */
+	uint64_t not_wanted; /* records from before that */
 	struct kymo_sink_result result;
-	struct kymo_trace_ledger ledger;
 };
+
+static void watch_readers(const struct job *job)
+{
+	uint64_t lines = 0;
+
+	for (size_t i = 0; i < job->count; i++)
+		lines += ky_reader_watch(job->readers[i], job->tap.progress);
+	ky_progress_step(job->tap.progress, PERCENT_OPEN, 0);
+	ky_progress_step(job->tap.progress, PERCENT_SCANNED, lines);
+}
 
 static int32_t run(struct job *job, struct kymo_error *error)
 {
+	struct ky_window window = {
+		.ops = &tap_ops, .sink = &job->tap, .since_ns = job->since_ns};
+	int32_t status;
+
 	job->result.struct_size = sizeof(job->result);
-	job->ledger.struct_size = sizeof(job->ledger);
-	return ky_timeline_run(job->readers, job->count, &tap_ops, &job->tap,
-			       &job->result, &job->ledger, error);
+	watch_readers(job);
+	if (job->since_ns == 0)
+		return ky_timeline_run(job->readers, job->count, &tap_ops, &job->tap,
+				       &job->result, NULL, error);
+	status = ky_timeline_run(job->readers, job->count, &ky_window_ops, &window,
+				 &job->result, NULL, error);
+	job->not_wanted = window.left_out.written;
+	ky_window_fini(&window);
+	return status;
 }
 
 /* ---- Summary ---- */
@@ -159,7 +208,7 @@ static int32_t run(struct job *job, struct kymo_error *error)
 /* The members that the caller's struct reaches are filled. */
 static void fill_summary(struct kymo_summary *out, const struct job *job, uint64_t bytes)
 {
-	const struct kymo_trace_ledger *ledger = &job->ledger;
+	const struct kymo_trace_ledger *ledger = &job->tap.ledger;
 	const struct kymo_summary whole = {
 		.struct_size = sizeof(whole),
 		.process_count = job->tap.process_count,
@@ -170,7 +219,7 @@ static void fill_summary(struct kymo_summary *out, const struct job *job, uint64
 		.lost = ledger->full + ledger->too_big + ledger->nested +
 			ledger->overwritten + ledger->late + ledger->out_of_window +
 			ledger->cut + ledger->invalid + ledger->source_exact +
-			ledger->source_at_least,
+			ledger->source_at_least - job->not_wanted,
 		.bytes = bytes,
 		.duration_ns = job->tap.last_ns - job->tap.first_ns,
 		.incomplete = ledger->cut_captures > 0 || ledger->bad_bytes > 0,
@@ -183,10 +232,10 @@ static void fill_summary(struct kymo_summary *out, const struct job *job, uint64
 	ky_result_write(out, &whole, sizeof(whole));
 }
 
-int32_t ky_export_count(const char *capture, struct kymo_summary *summary,
-			struct kymo_error *error)
+int32_t ky_export_count(const char *capture, struct ky_progress *progress,
+			struct kymo_summary *summary, struct kymo_error *error)
 {
-	struct job job = {.count = 1, .tap = {.ops = &null_ops}};
+	struct job job = {.count = 1, .tap = {.ops = &null_ops, .progress = progress}};
 	struct stat file = {0};
 	int32_t status = ky_result_check(summary, error);
 
@@ -292,7 +341,8 @@ static int32_t write_outputs(struct job *job, struct kymo_output *const *outputs
 		goto out;
 	}
 	fanout.count = open_outlets(outputs, options, outlets, branches);
-	job->tap = (struct tap){.ops = &ky_fanout_ops, .sink = &fanout};
+	job->tap.ops = &ky_fanout_ops;
+	job->tap.sink = &fanout;
 	status = fanout.count > 0 ? run(job, &reason) : outputs[0]->status;
 	close_outlets(outlets, branches, fanout.count);
 	if (status != KYMO_OK)
@@ -332,17 +382,20 @@ static const struct kymo_output *find_failed(struct kymo_output *const *outputs)
 	return NULL;
 }
 
-int32_t kymo_timeline_export_all(const char *const *captures, size_t count,
-				 struct kymo_output *const *outputs,
-				 const struct kymo_sink_options *options,
-				 struct kymo_summary *summary, struct kymo_error *error)
+int32_t ky_export_run(const struct ky_export *export, struct kymo_summary *summary,
+		      struct kymo_error *error)
 {
-	struct job job = {.count = count};
+	struct kymo_output *const *outputs = export->outputs;
+	struct job job = {
+		.count = export->count,
+		.tap = {.progress = export->progress},
+		.since_ns = export->since_ns,
+	};
 	const struct kymo_output *failed;
 	struct kymo_sink_options known;
 	uint64_t bytes = 0;
 	size_t output_count;
-	int32_t status = ky_sink_options_read(options, &known, error);
+	int32_t status = ky_sink_options_read(export->options, &known, error);
 
 	if (status == KYMO_OK)
 		status = ky_result_check(summary, error);
@@ -350,7 +403,8 @@ int32_t kymo_timeline_export_all(const char *const *captures, size_t count,
 		status = check_outputs(outputs, &output_count, error);
 	/* Before the sinks: one that is opened is told what to write, or to give up. */
 	if (status == KYMO_OK)
-		status = open_readers(captures, count, &job.readers, error);
+		status = open_readers(export->captures, export->count, &job.readers,
+				      error);
 	if (status != KYMO_OK)
 		return status;
 	status = write_outputs(&job, outputs, output_count, &known, error);
@@ -366,6 +420,21 @@ int32_t kymo_timeline_export_all(const char *const *captures, size_t count,
 	if (output_count > 1)
 		ky_error_wrap(error, "output \"%s\"", failed->path ? failed->path : "");
 	return failed->status;
+}
+
+int32_t kymo_timeline_export_all(const char *const *captures, size_t count,
+				 struct kymo_output *const *outputs,
+				 const struct kymo_sink_options *options,
+				 struct kymo_summary *summary, struct kymo_error *error)
+{
+	const struct ky_export export = {
+		.captures = captures,
+		.count = count,
+		.outputs = outputs,
+		.options = options,
+	};
+
+	return ky_export_run(&export, summary, error);
 }
 
 int32_t kymo_timeline_export(const char *const *captures, size_t count, const char *path,
@@ -400,32 +469,5 @@ int32_t kymo_timeline_export_to(const char *const *captures, size_t count,
 	close_readers(job.readers, job.count);
 	if (status == KYMO_OK)
 		ky_result_write(result, &job.result, sizeof(job.result));
-	return status;
-}
-
-int32_t kymo_memory_save(const struct kymo_memory_trace *trace, const char *path,
-			 const struct kymo_sink_options *options,
-			 struct kymo_sink_result *result, struct kymo_error *error)
-{
-	struct kymo_sink_result whole = {.struct_size = sizeof(whole)};
-	struct kymo_sink_options known;
-	struct ky_sink_choice choice;
-	void *sink = NULL;
-	int32_t status = ky_sink_options_read(options, &known, error);
-
-	if (!trace)
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no trace to save");
-	if (status == KYMO_OK)
-		status = ky_result_check(result, error);
-	if (status == KYMO_OK)
-		status = ky_sink_choose(path, NULL, &choice, error);
-	if (status == KYMO_OK)
-		status = choice.desc->ops->open(choice.path, &known, &sink, error);
-	if (status != KYMO_OK)
-		return status;
-	status = ky_memory_replay(trace, choice.desc->ops, sink, &whole, error);
-	choice.desc->ops->close(sink);
-	if (status == KYMO_OK)
-		ky_result_write(result, &whole, sizeof(whole));
 	return status;
 }

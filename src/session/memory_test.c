@@ -45,12 +45,15 @@ static void build_records(struct build *build, uint32_t queue, uint32_t group)
 				   .value = {3, 2}};
 
 	memcpy(bytes.byte, (const uint64_t[]){128, 4}, 16);
-	for (uint64_t i = 0; i < 12; i++) {
+	/* Six launches, each of one thing, but for the last, of three. */
+	for (uint64_t i = 0; i < 14; i++) {
+		const int is_launched = i % 2 == 1 || i > 11;
+
 		span.begin = T(100 + i * 10);
 		span.end = T(100 + i * 10 + 15);
-		span.correlation = i / 2 + 1;
-		span.flags = i % 2 ? KYMO_RECORD_TARGET : KYMO_RECORD_ORIGIN;
-		span.track = i % 2 ? queue : 0;
+		span.correlation = i > 11 ? 6 : i / 2 + 1;
+		span.flags = is_launched ? KYMO_RECORD_TARGET : KYMO_RECORD_ORIGIN;
+		span.track = is_launched ? queue : 0;
 		build_lines(build, &span, 1);
 		build_lines(build, &more, 1);
 		build_lines(build, &bytes, 1);
@@ -222,7 +225,7 @@ static void memory_tells_what_the_timeline_does(void **state)
 {
 	struct build *build = build_all();
 	const char *capture = build_save(build);
-	struct kymo_memory_trace *trace;
+	struct kymo_trace *trace;
 	char *first = NULL, *second = NULL;
 	size_t first_size, second_size;
 	FILE *out = open_memstream(&first, &first_size);
@@ -234,11 +237,11 @@ static void memory_tells_what_the_timeline_does(void **state)
 	assert_int_equal(kymo_timeline_export(&capture, 1, "memory://", NULL, NULL, NULL),
 			 KYMO_OK);
 	build_free(build);
-	assert_int_equal(kymo_memory_take("", &trace, NULL), KYMO_OK);
+	assert_int_equal(kymo_trace_take("", &trace, NULL), KYMO_OK);
 	out = open_memstream(&second, &second_size);
 	assert_int_equal(ky_memory_replay(trace, &teller, out, NULL, NULL), KYMO_OK);
 	fclose(out);
-	kymo_memory_destroy(trace);
+	kymo_trace_destroy(trace);
 	assert_int_equal(first_size, second_size);
 	assert_memory_equal(first, second, first_size);
 	/* It was some of everything. */
@@ -249,9 +252,46 @@ static void memory_tells_what_the_timeline_does(void **state)
 	free(second);
 }
 
+static void a_launch_and_what_it_launched_lead_to_each_other(void **state)
+{
+	struct build *build = build_all();
+	const char *capture = build_save(build);
+	const struct kymo_trace_event *event, *last_launch = NULL;
+	size_t launches = 0, launched = 0, others = 0;
+	struct kymo_trace *trace;
+
+	(void)state;
+	assert_int_equal(kymo_trace_load(&capture, 1, &trace, NULL), KYMO_OK);
+	build_free(build);
+	for (size_t i = 0; (event = kymo_trace_event(trace, i)); i++) {
+		const struct kymo_trace_event *other = kymo_trace_linked(trace, event);
+
+		if (event->kind != KYMO_EVENT_SPAN) {
+			assert_null(other);
+			others++;
+		} else if (event->flags & KYMO_RECORD_ORIGIN) {
+			/* Of three the first; its clock is known to 20 ns. */
+			assert_int_equal(other->begin_ns, event->begin_ns + 20);
+			assert_ptr_equal(kymo_trace_linked(trace, other), event);
+			last_launch = event;
+			launches++;
+		} else {
+			assert_int_equal(other->native_correlation,
+					 event->native_correlation);
+			assert_true(other->flags & KYMO_RECORD_ORIGIN);
+			launched += other == last_launch;
+		}
+	}
+	assert_int_equal(launches, 6);
+	assert_int_equal(launched, 8);
+	assert_true(others > 0);
+	kymo_trace_destroy(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_launch_and_what_it_launched_lead_to_each_other),
 		cmocka_unit_test(memory_tells_what_the_timeline_does),
 	};
 

@@ -57,6 +57,8 @@ struct ky_session_page {
 
 	uint32_t client_lock;    /* its registration */
 	uint32_t client_is_busy; /* 1: with a snapshot of its memory */
+	uint32_t session_change; /* futex of whoever waits for the users of a session */
+	uint32_t save_change;    /* futex of whoever waits for a save */
 	uint32_t request_lock;   /* the request under way, and those that ended */
 	uint32_t request_change; /* futex of whoever waits for it to go on */
 	uint32_t request_runs;   /* 1: there is a thread for it */

@@ -17,7 +17,6 @@
 #include "session/sinks.h"
 
 #define SIZE_LEAST offsetof(struct kymo_request_options, context)
-#define NS_PER_MS  1000000
 #define PATH_SIZE  sizeof(((struct kymo_request_status *)NULL)->path)
 
 static int32_t check_path(const char *path, uint32_t overwrite, struct kymo_error *error)
@@ -122,11 +121,7 @@ int32_t kymo_request_poll(uint64_t id, struct kymo_request_status *status)
 int32_t kymo_request_wait(uint64_t id, int64_t timeout_ms,
 			  struct kymo_request_status *status)
 {
-	const uint64_t now = ky_monotonic_ns();
-	const uint64_t due_ns =
-		timeout_ms < 0 || (uint64_t)timeout_ms > (UINT64_MAX - now) / NS_PER_MS
-			? UINT64_MAX
-			: now + (uint64_t)timeout_ms * NS_PER_MS;
+	const uint64_t due_ns = ky_deadline_ns(timeout_ms);
 	int32_t result = ky_result_check(status, NULL);
 	struct kymo_request_status found;
 	uint32_t seen;

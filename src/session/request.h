@@ -8,6 +8,7 @@
 
 #include <kymo/request.h>
 
+#include "base/progress.h"
 #include "session/schedule.h"
 
 struct ky_request {
@@ -16,8 +17,8 @@ struct ky_request {
 	struct kymo_session *session; /* NULL: there is no request */
 	char *path;
 	uint32_t overwrite;
-	const char
-		*cancelled; /* why it will end as cancelled, though it is being saved */
+	struct ky_progress progress; /* of its save */
+	const char *preempted;       /* why it will end as cancelled, though it is kept */
 	uint64_t late_ns;
 	void (*ended)(void *context, const struct kymo_request_status *status);
 	void *context;

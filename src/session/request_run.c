@@ -20,6 +20,7 @@
 #include "base/thread.h"
 #include "capture/gate.h"
 #include "session/page.h"
+#include "session/save.h"
 #include "session/session.h"
 
 #define ENDED_MAX 64u /* that can still be asked for */
@@ -83,6 +84,7 @@ static void end(uint32_t state, const char *path, const char *reason,
 		status->events = summary->events;
 		status->lost = summary->lost;
 		status->duration_ns = summary->duration_ns;
+		status->percent = 100;
 	}
 	snprintf(status->path, sizeof(status->path), "%s", path);
 	snprintf(status->reason, sizeof(status->reason), "%s", reason);
@@ -166,21 +168,29 @@ static void process(struct ky_ending *ending)
 	};
 	struct kymo_summary summary = {.struct_size = sizeof(summary)};
 	struct kymo_error error = {0};
+	struct ky_save save;
 	int32_t status;
 
 	ky_requests_unlock();
 	/* It may be stopped already, by a session that wanted the gate at once. */
 	kymo_session_stop(request->session, NULL);
-	status = kymo_session_save(request->session, request->path, &options, &summary,
-				   &error);
+	status = ky_save_prepare(&save, request->path, &options, &summary, &error);
+	save.progress = &request->progress;
+	if (status == KYMO_OK)
+		status = ky_session_save(request->session, &save, &summary, &error);
 	ky_requests_lock();
+	if (status == KYMO_ERROR_CANCELLED) {
+		ky_schedule_handle(&request->schedule, KY_TRIGGER_CANCEL);
+		end(KYMO_REQUEST_CANCELLED, "", CANCELLED, NULL, ending);
+		return;
+	}
 	if (status != KYMO_OK) {
 		fail(&error, ending);
 		return;
 	}
 	ky_schedule_handle(&request->schedule, KY_TRIGGER_SAVED);
-	if (request->cancelled)
-		end(KYMO_REQUEST_CANCELLED, request->path, request->cancelled, &summary,
+	if (request->preempted)
+		end(KYMO_REQUEST_CANCELLED, request->path, request->preempted, &summary,
 		    ending);
 	else
 		end(KYMO_REQUEST_DONE, request->path, "", &summary, ending);
@@ -323,6 +333,7 @@ int32_t ky_request_find(uint64_t id, struct kymo_request_status *out)
 			.state = public_state(request->schedule.state),
 			.id = id,
 			.late_ns = request->late_ns,
+			.percent = ky_progress_percent(&request->progress),
 		};
 		return KYMO_OK;
 	}
@@ -338,7 +349,7 @@ void ky_request_cancel(struct ky_ending *ending)
 	struct ky_request *request = &requests.current;
 
 	if (request->schedule.state == KY_SCHEDULE_PROCESSING) {
-		request->cancelled = CANCELLED;
+		ky_progress_cancel(&request->progress);
 		return;
 	}
 	ky_schedule_handle(&request->schedule, KY_TRIGGER_CANCEL);
@@ -357,7 +368,7 @@ void ky_request_preempt(void)
 		end(KYMO_REQUEST_CANCELLED, "", PREEMPTED, NULL, &ending);
 		break;
 	case KY_ACTION_STOP:
-		request->cancelled = PREEMPTED;
+		request->preempted = PREEMPTED;
 		ky_tell_change(&ky_session_page()->request_change);
 		break;
 	default:

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Saving a stopped session: its memory is written to a capture file beside the target,
+ * Saving a session, stopped or not: its memory is written to a capture file beside the
+ * target,
  * `.NAME.kymo-PID`, which then is renamed (for .kymo) or exported from and removed. So
  * the target appears whole or not at all, and an export is the same whoever recorded.
  */
+#include "session/save.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <kymo/timeline.h>
-
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fs.h"
-#include "base/lock.h"
 #include "base/options.h"
-#include "capture/spool.h"
+#include "capture/snapshot.h"
 #include "session/export.h"
-#include "session/page.h"
 #include "session/session.h"
 #include "session/sinks.h"
 #include "session/source.h"
 
-#define NAMES_MAX 64 /* saves of one process to one target at one moment */
+#define NAMES_MAX      64 /* saves of one process to one target at one moment */
+#define PERCENT_COPIED 10 /* of the work is done when the capture file is written */
 
 int ky_is_capture_path(const char *path)
 {
@@ -32,6 +33,26 @@ int ky_is_capture_path(const char *path)
 	const size_t size = strlen(path), wanted = sizeof(suffix) - 1;
 
 	return size > wanted && strcmp(path + size - wanted, suffix) == 0;
+}
+
+/*
+ * What the capture lies beside meanwhile: the file; or, if what is behind a protocol is
+ * in no folder, something among the temporary files.
+ */
+static const char *choose_place(const char *path, char *buffer, size_t size)
+{
+	const char *target = ky_sink_path(path);
+	const char *slash = strrchr(target, '/');
+	const char *name = slash ? slash + 1 : target;
+	const char *temporary = ky_env_get("TMPDIR");
+
+	snprintf(buffer, size, "%.*s.", (int)(name - target), target);
+	if (target == path || (name[0] && access(buffer, W_OK) == 0))
+		return target;
+	snprintf(buffer, size, "%s/%s",
+		 temporary && temporary[0] == '/' ? temporary : "/tmp",
+		 name[0] ? name : "trace");
+	return buffer;
 }
 
 /* Creates the capture file; a name that is taken (another thread saves) gets a number. */
@@ -61,19 +82,27 @@ static int32_t create_spool(const char *target, const struct ky_capture_header *
 	return status;
 }
 
-/* Writes all of the capture; the file is whole and on disk, or it is removed. */
-static int32_t write_capture(struct ky_capture *capture, const char *target, char *path,
-			     size_t size, struct kymo_error *error)
+int32_t ky_save_stopped(struct ky_capture *capture, struct ky_spool *spool,
+			struct kymo_error *error)
 {
 	struct ky_spool_capture *part = NULL;
+	int32_t status = ky_spool_add(spool, capture, 1, &part, error);
+
+	return status == KYMO_OK ? ky_spool_finish(part, KY_END_STOPPED, error) : status;
+}
+
+int32_t ky_save_capture(struct ky_capture *capture, ky_save_fill_fn fill,
+			const char *target, char *path, size_t size,
+			struct kymo_error *error)
+{
+	char place[PATH_MAX];
 	struct ky_spool *spool = NULL;
-	int32_t status = create_spool(target, capture->header, path, size, &spool, error);
+	int32_t status = create_spool(choose_place(target, place, sizeof(place)),
+				      capture->header, path, size, &spool, error);
 
 	if (status != KYMO_OK)
 		return status;
-	status = ky_spool_add(spool, capture, 1, &part, error);
-	if (status == KYMO_OK)
-		status = ky_spool_finish(part, KY_END_STOPPED, error);
+	status = fill(capture, spool, error);
 	if (status == KYMO_OK)
 		status = ky_spool_sync(spool, error);
 	ky_spool_close(spool);
@@ -98,73 +127,110 @@ static int32_t put_in_place(const char *from, const char *to, uint32_t overwrite
 }
 
 /* The capture file becomes what was asked for; it is gone afterwards in any case. */
-static int32_t turn_into(const char *capture, const char *target,
-			 const struct kymo_sink_options *options,
+static int32_t turn_into(const char *capture, const struct ky_save *save,
 			 struct kymo_summary *summary, struct kymo_error *error)
 {
+	struct kymo_output output = {.struct_size = sizeof(output), .path = save->path};
+	const struct ky_export export = {
+		.captures = &capture,
+		.count = 1,
+		.outputs = (struct kymo_output *[]){&output, NULL},
+		.options = &save->options,
+		.progress = save->progress,
+		.since_ns = save->since_ns,
+	};
 	int32_t status = KYMO_OK;
 
-	if (!ky_is_capture_path(target)) {
-		status = kymo_timeline_export(&capture, 1, target, options, summary,
-					      error);
+	if (!ky_is_capture_path(save->path)) {
+		status = ky_export_run(&export, summary, error);
 		unlink(capture);
 		return status;
 	}
 	if (summary)
-		status = ky_export_count(capture, summary, error);
+		status = ky_export_count(capture, save->progress, summary, error);
 	if (status == KYMO_OK)
-		status = put_in_place(capture, target, options->overwrite, error);
+		status =
+			put_in_place(capture, save->path, save->options.overwrite, error);
 	if (status != KYMO_OK)
 		unlink(capture);
 	return status;
 }
 
-/*
- * What the capture lies beside meanwhile: the file; or, if what is behind a protocol is
- * in no folder, something among the temporary files.
- */
-static const char *choose_place(const char *path, char *buffer, size_t size)
+int32_t ky_save_prepare(struct ky_save *save, const char *path,
+			const struct kymo_sink_options *options,
+			const struct kymo_summary *summary, struct kymo_error *error)
 {
-	const char *target = ky_sink_path(path);
-	const char *slash = strrchr(target, '/');
-	const char *name = slash ? slash + 1 : target;
-	const char *temporary = ky_env_get("TMPDIR");
+	int32_t status;
 
-	snprintf(buffer, size, "%.*s.", (int)(name - target), target);
-	if (target == path || (name[0] && access(buffer, W_OK) == 0))
-		return target;
-	snprintf(buffer, size, "%s/%s",
-		 temporary && temporary[0] == '/' ? temporary : "/tmp",
-		 name[0] ? name : "trace");
-	return buffer;
+	*save = (struct ky_save){.path = path, .fill = ky_save_stopped};
+	if (!path || !path[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
+	status = ky_sink_options_read(options, &save->options, error);
+	return status == KYMO_OK ? ky_result_check(summary, error) : status;
+}
+
+int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
+		    struct kymo_summary *summary, struct kymo_error *error)
+{
+	char path[PATH_MAX];
+	int32_t status;
+
+	ky_progress_step(save->progress, PERCENT_COPIED, 1);
+	status = ky_save_capture(capture, save->fill, save->path, path, sizeof(path),
+				 error);
+	if (status == KYMO_OK) {
+		status = ky_progress_add(save->progress, 1, error);
+		if (status == KYMO_OK)
+			status = turn_into(path, save, summary, error);
+		else
+			unlink(path);
+	}
+	if (status == KYMO_OK)
+		ky_progress_finish(save->progress);
+	else
+		ky_error_wrap(error, "cannot save the session to \"%s\"", save->path);
+	return status;
+}
+
+int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
+			struct kymo_summary *summary, struct kymo_error *error)
+{
+	int32_t status = ky_session_use(session, "save", error);
+
+	if (status != KYMO_OK)
+		return status;
+	status = ky_save_run(save, &session->embedded->capture, summary, error);
+	ky_session_unuse(session);
+	return status;
 }
 
 int32_t kymo_session_save(struct kymo_session *session, const char *path,
 			  const struct kymo_sink_options *options,
 			  struct kymo_summary *summary, struct kymo_error *error)
 {
-	struct kymo_sink_options known;
-	char capture[PATH_MAX], place[PATH_MAX];
-	int32_t status;
+	struct ky_save save;
+	int32_t status = ky_save_prepare(&save, path, options, summary, error);
 
-	if (!path || !path[0])
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
-	status = ky_sink_options_read(options, &known, error);
+	return status == KYMO_OK ? ky_session_save(session, &save, summary, error)
+				 : status;
+}
+
+int32_t kymo_session_snapshot(struct kymo_session *session, const char *path,
+			      uint64_t last_ns, const struct kymo_sink_options *options,
+			      struct kymo_summary *summary, struct kymo_error *error)
+{
+	const uint64_t now_ns = ky_monotonic_ns();
+	struct ky_save save;
+	int32_t status = ky_save_prepare(&save, path, options, summary, error);
+
 	if (status == KYMO_OK)
-		status = ky_result_check(summary, error);
+		status = ky_session_use_live(session, "take a snapshot", error);
 	if (status != KYMO_OK)
 		return status;
-	ky_lock(&ky_gate()->session_lock);
-	status = ky_session_check(session, KY_SESSION_STOPPED, "save", error);
-	ky_unlock(&ky_gate()->session_lock);
-	if (status != KYMO_OK)
-		return status;
-	status = write_capture(&session->embedded->capture,
-			       choose_place(path, place, sizeof(place)), capture,
-			       sizeof(capture), error);
-	if (status == KYMO_OK)
-		status = turn_into(capture, path, &known, summary, error);
-	if (status != KYMO_OK)
-		ky_error_wrap(error, "cannot save the session to \"%s\"", path);
+	save.fill = ky_snapshot_write;
+	if (last_ns > 0 && last_ns < now_ns)
+		save.since_ns = (int64_t)(now_ns - last_ns);
+	status = ky_save_run(&save, &session->embedded->capture, summary, error);
+	ky_session_unuse(session);
 	return status;
 }

@@ -232,6 +232,7 @@ void kymo_session_destroy(struct kymo_session *session)
 	if (is_going_on(session) && session->pid == getpid())
 		stop_recording(session);
 	let_go(session);
+	ky_session_wait_for_users(session);
 	if (session->embedded)
 		ky_gate_forget(&session->embedded->capture);
 	ky_embedded_retire(session->embedded);

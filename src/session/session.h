@@ -29,6 +29,9 @@ struct kymo_session {
 	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */
 	struct ky_embedded *embedded;        /* from PREPARED on */
 	char wanted_types[KY_TYPE_LIST_MAX]; /* made of `types` by prepare */
+	/* Who reads what it has captured, in which process; under session_lock. */
+	uint32_t users;
+	pid_t users_pid;
 };
 
 /* KYMO_OK if the session may do `what` ("start"), which needs `state`; session_lock held.
@@ -38,6 +41,18 @@ int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 
 /* Whether it becomes the capture itself, which no sink writes. */
 int ky_is_capture_path(const char *path);
+
+/*
+ * KYMO_OK if it is stopped (live: recording, or paused); until unuse its capture stays,
+ * and whoever destroys it waits.
+ */
+int32_t ky_session_use(struct kymo_session *session, const char *what,
+		       struct kymo_error *error);
+int32_t ky_session_use_live(struct kymo_session *session, const char *what,
+			    struct kymo_error *error);
+void ky_session_unuse(struct kymo_session *session);
+/* session_lock held, and open while it waits. */
+void ky_session_wait_for_users(struct kymo_session *session);
 
 /* kymo_session_prepare without precedence: a request's own. */
 int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *error);

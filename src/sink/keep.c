@@ -16,7 +16,7 @@ struct ky_keep_block {
 };
 
 /* Zeroed memory of the trace, or NULL. */
-static void *allocate(struct kymo_memory_trace *trace, size_t count, size_t size)
+static void *allocate(struct kymo_trace *trace, size_t count, size_t size)
 {
 	struct ky_keep_block *block = trace->blocks;
 	void *out;
@@ -40,8 +40,7 @@ static void *allocate(struct kymo_memory_trace *trace, size_t count, size_t size
 	return memset(out, 0, size);
 }
 
-static void *copy(struct kymo_memory_trace *trace, const void *data, size_t count,
-		  size_t size)
+static void *copy(struct kymo_trace *trace, const void *data, size_t count, size_t size)
 {
 	void *out = data ? allocate(trace, count, size) : NULL;
 
@@ -49,8 +48,7 @@ static void *copy(struct kymo_memory_trace *trace, const void *data, size_t coun
 }
 
 /* The array of pointers with twice the room, what is new being NULL; NULL: it stays. */
-static void *grow(struct kymo_memory_trace *trace, void *array, size_t *room,
-		  size_t least)
+static void *grow(struct kymo_trace *trace, void *array, size_t *room, size_t least)
 {
 	const size_t wanted = *room * 2 > least ? *room * 2 : least + 64;
 	void **grown = realloc(array, wanted * sizeof(void *));
@@ -77,7 +75,7 @@ static struct kymo_str *find_slot(struct kymo_str *texts, size_t room,
 	return &texts[at];
 }
 
-static int grow_texts(struct kymo_memory_trace *trace)
+static int grow_texts(struct kymo_trace *trace)
 {
 	const size_t room = trace->text_room ? trace->text_room * 2 : 1024;
 	struct kymo_str *texts = calloc(room, sizeof(*texts));
@@ -95,7 +93,7 @@ static int grow_texts(struct kymo_memory_trace *trace)
 	return 1;
 }
 
-static struct kymo_str keep_text(struct kymo_memory_trace *trace, struct kymo_str text)
+static struct kymo_str keep_text(struct kymo_trace *trace, struct kymo_str text)
 {
 	static const struct kymo_str none = {"", 0};
 	struct kymo_str *slot;
@@ -117,7 +115,7 @@ static struct kymo_str keep_text(struct kymo_memory_trace *trace, struct kymo_st
 
 /* ---- Values ---- */
 
-static const struct kymo_str *keep_text_array(struct kymo_memory_trace *trace,
+static const struct kymo_str *keep_text_array(struct kymo_trace *trace,
 					      const struct kymo_str *texts, size_t count)
 {
 	struct kymo_str *out = allocate(trace, count, sizeof(*out));
@@ -133,7 +131,7 @@ static int is_text(uint32_t type)
 	return type == KYMO_VALUE_STRING || type == KYMO_VALUE_CODE;
 }
 
-static void keep_value(struct kymo_memory_trace *trace, struct kymo_trace_value *value)
+static void keep_value(struct kymo_trace *trace, struct kymo_trace_value *value)
 {
 	value->key = keep_text(trace, value->key);
 	value->unit = keep_text(trace, value->unit);
@@ -153,7 +151,7 @@ static void keep_value(struct kymo_memory_trace *trace, struct kymo_trace_value 
 		value->count = 0;
 }
 
-static const struct kymo_trace_value *keep_values(struct kymo_memory_trace *trace,
+static const struct kymo_trace_value *keep_values(struct kymo_trace *trace,
 						  const struct kymo_trace_value *values,
 						  size_t *count)
 {
@@ -169,7 +167,7 @@ static const struct kymo_trace_value *keep_values(struct kymo_memory_trace *trac
 /* ---- Header ---- */
 
 static const struct kymo_trace_process *
-keep_process(struct kymo_memory_trace *trace, const struct kymo_trace_process *process)
+keep_process(struct kymo_trace *trace, const struct kymo_trace_process *process)
 {
 	struct kymo_trace_process *out = copy(trace, process, 1, sizeof(*out));
 
@@ -185,13 +183,12 @@ keep_process(struct kymo_memory_trace *trace, const struct kymo_trace_process *p
 
 /* The copy of a process, of a device, of a type: they are numbered from 0. */
 static const struct kymo_trace_process *
-own_process(const struct kymo_memory_trace *trace,
-	    const struct kymo_trace_process *process)
+own_process(const struct kymo_trace *trace, const struct kymo_trace_process *process)
 {
 	return process ? trace->header->processes[process->index] : NULL;
 }
 
-static const struct kymo_trace_device *keep_device(struct kymo_memory_trace *trace,
+static const struct kymo_trace_device *keep_device(struct kymo_trace *trace,
 						   const struct kymo_trace_device *device)
 {
 	struct kymo_trace_device *out = copy(trace, device, 1, sizeof(*out));
@@ -209,7 +206,7 @@ static const struct kymo_trace_device *keep_device(struct kymo_memory_trace *tra
 	return out;
 }
 
-static const struct kymo_trace_type *keep_type(struct kymo_memory_trace *trace,
+static const struct kymo_trace_type *keep_type(struct kymo_trace *trace,
 					       const struct kymo_trace_type *type)
 {
 	struct kymo_trace_type *out = copy(trace, type, 1, sizeof(*out));
@@ -222,8 +219,7 @@ static const struct kymo_trace_type *keep_type(struct kymo_memory_trace *trace,
 	return out;
 }
 
-void ky_keep_header(struct kymo_memory_trace *trace,
-		    const struct kymo_trace_header *header)
+void ky_keep_header(struct kymo_trace *trace, const struct kymo_trace_header *header)
 {
 	struct kymo_trace_header *out = copy(trace, header, 1, sizeof(*out));
 	const struct kymo_trace_process **processes =
@@ -251,7 +247,7 @@ void ky_keep_header(struct kymo_memory_trace *trace,
 
 /* ---- Events ---- */
 
-static const struct kymo_trace_track *keep_track(struct kymo_memory_trace *trace,
+static const struct kymo_trace_track *keep_track(struct kymo_trace *trace,
 						 const struct kymo_trace_track *track)
 {
 	struct kymo_trace_track *out;
@@ -272,6 +268,8 @@ static const struct kymo_trace_track *keep_track(struct kymo_memory_trace *trace
 	if (!out)
 		return NULL;
 	trace->tracks[track->index] = out;
+	if (trace->track_count <= track->index)
+		trace->track_count = (size_t)track->index + 1;
 	out->process = own_process(trace, track->process);
 	if (track->device)
 		out->device = trace->header->devices[track->device->index];
@@ -281,17 +279,36 @@ static const struct kymo_trace_track *keep_track(struct kymo_memory_trace *trace
 	return out;
 }
 
-void ky_keep_event(struct kymo_memory_trace *trace, const struct kymo_trace_event *event)
+static void set_event(struct kymo_trace *trace, struct ky_keep_events *events,
+		      uint64_t index, const struct kymo_trace_event *event)
+{
+	if (index >= events->room) {
+		void *grown = grow(trace, events->at, &events->room, index);
+
+		if (!grown)
+			return;
+		events->at = grown;
+	}
+	events->at[index] = event;
+}
+
+/* Correlations are numbers of the trace, dense from 1. */
+static void note_correlation(struct kymo_trace *trace,
+			     const struct kymo_trace_event *event)
+{
+	struct ky_keep_events *events =
+		event->flags & KYMO_RECORD_ORIGIN ? &trace->launches : &trace->launched;
+
+	if (event->correlation != 0 &&
+	    (event->correlation >= events->room || !events->at[event->correlation]))
+		set_event(trace, events, event->correlation, event);
+}
+
+void ky_keep_event(struct kymo_trace *trace, const struct kymo_trace_event *event)
 {
 	struct kymo_trace_event *out = copy(trace, event, 1, sizeof(*out));
 
-	if (trace->event_count == trace->event_room) {
-		void *grown = grow(trace, trace->events, &trace->event_room,
-				   trace->event_count);
-
-		if (grown)
-			trace->events = grown;
-	}
+	set_event(trace, &trace->events, trace->event_count, out);
 	if (trace->has_failed)
 		return;
 	out->track = keep_track(trace, event->track);
@@ -301,12 +318,13 @@ void ky_keep_event(struct kymo_memory_trace *trace, const struct kymo_trace_even
 	out->name = keep_text(trace, out->name);
 	out->domain = keep_text(trace, out->domain);
 	out->values = keep_values(trace, out->values, &out->value_count);
-	trace->events[trace->event_count++] = out;
+	trace->event_count++;
+	note_correlation(trace, out);
 }
 
 /* ---- End ---- */
 
-static const struct kymo_trace_source *keep_source(struct kymo_memory_trace *trace,
+static const struct kymo_trace_source *keep_source(struct kymo_trace *trace,
 						   const struct kymo_trace_source *source)
 {
 	struct kymo_trace_source *out = copy(trace, source, 1, sizeof(*out));
@@ -320,7 +338,7 @@ static const struct kymo_trace_source *keep_source(struct kymo_memory_trace *tra
 	return out;
 }
 
-static const struct kymo_trace_clock *keep_clock(struct kymo_memory_trace *trace,
+static const struct kymo_trace_clock *keep_clock(struct kymo_trace *trace,
 						 const struct kymo_trace_clock *clock)
 {
 	struct kymo_trace_clock *out = copy(trace, clock, 1, sizeof(*out));
@@ -333,7 +351,7 @@ static const struct kymo_trace_clock *keep_clock(struct kymo_memory_trace *trace
 	return out;
 }
 
-void ky_keep_end(struct kymo_memory_trace *trace, const struct kymo_trace_end *end)
+void ky_keep_end(struct kymo_trace *trace, const struct kymo_trace_end *end)
 {
 	struct kymo_trace_end *out = copy(trace, end, 1, sizeof(*out));
 	const struct kymo_trace_source **sources =
@@ -353,7 +371,7 @@ void ky_keep_end(struct kymo_memory_trace *trace, const struct kymo_trace_end *e
 		clocks[i] = keep_clock(trace, end->clocks[i]);
 }
 
-void ky_keep_fini(struct kymo_memory_trace *trace)
+void ky_keep_fini(struct kymo_trace *trace)
 {
 	while (trace->blocks) {
 		struct ky_keep_block *block = trace->blocks;
@@ -363,6 +381,8 @@ void ky_keep_fini(struct kymo_memory_trace *trace)
 	}
 	free(trace->texts);
 	free(trace->tracks);
-	free(trace->events);
-	*trace = (struct kymo_memory_trace){0};
+	free(trace->events.at);
+	free(trace->launches.at);
+	free(trace->launched.at);
+	*trace = (struct kymo_trace){0};
 }

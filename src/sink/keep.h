@@ -7,29 +7,36 @@
 #ifndef KYMO_SINK_KEEP_H
 #define KYMO_SINK_KEEP_H
 
-#include <kymo/sink.h>
+#include <kymo/trace.h>
 
 struct ky_keep_block;
 
-struct kymo_memory_trace {
+/* Grows as needed; what was not set is NULL. */
+struct ky_keep_events {
+	const struct kymo_trace_event **at;
+	size_t room;
+};
+
+struct kymo_trace {
 	struct ky_keep_block *blocks;
 	struct kymo_str *texts; /* open addressing; {NULL, 0}: free */
 	size_t text_count, text_room;
 	const struct kymo_trace_header *header; /* NULL until begin */
 	const struct kymo_trace_end *end;       /* NULL until end */
 	const struct kymo_trace_track **tracks; /* by index; NULL: not seen yet */
-	size_t track_room;
-	const struct kymo_trace_event **events;
-	size_t event_count, event_room;
+	size_t track_count, track_room;
+	struct ky_keep_events events;
+	size_t event_count;
+	/* By correlation: what launched, and the first thing that was launched. */
+	struct ky_keep_events launches, launched;
 	int has_failed;
 };
 
 /* What is in it, not itself. */
-void ky_keep_fini(struct kymo_memory_trace *trace);
+void ky_keep_fini(struct kymo_trace *trace);
 
-void ky_keep_header(struct kymo_memory_trace *trace,
-		    const struct kymo_trace_header *header);
-void ky_keep_event(struct kymo_memory_trace *trace, const struct kymo_trace_event *event);
-void ky_keep_end(struct kymo_memory_trace *trace, const struct kymo_trace_end *end);
+void ky_keep_header(struct kymo_trace *trace, const struct kymo_trace_header *header);
+void ky_keep_event(struct kymo_trace *trace, const struct kymo_trace_event *event);
+void ky_keep_end(struct kymo_trace *trace, const struct kymo_trace_end *end);
 
 #endif

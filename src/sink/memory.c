@@ -18,15 +18,15 @@
 struct place {
 	struct place *next;
 	char *name;
-	struct kymo_memory_trace *trace; /* NULL: taken */
+	struct kymo_trace *trace; /* NULL: taken */
 };
 
 static struct place *places;
 
 /* A trace under way. */
 struct memory_sink {
-	char *name;
-	struct kymo_memory_trace *trace; /* NULL: it is in its place */
+	char *name;               /* NULL: it is to be taken from here */
+	struct kymo_trace *trace; /* NULL: it is in its place, or taken */
 };
 
 static int32_t no_memory(struct kymo_error *error)
@@ -37,22 +37,21 @@ static int32_t no_memory(struct kymo_error *error)
 
 /* ---- Places ---- */
 
-static struct kymo_memory_trace *swap(struct place *place,
-				      struct kymo_memory_trace *trace)
+static struct kymo_trace *swap(struct place *place, struct kymo_trace *trace)
 {
 	/* What is in the trace is seen by whoever takes it. */
 	return __atomic_exchange_n(&place->trace, trace, __ATOMIC_ACQ_REL);
 }
 
 /* The name is taken over if that succeeds. */
-static int32_t put(char *name, struct kymo_memory_trace *trace, struct kymo_error *error)
+static int32_t put(char *name, struct kymo_trace *trace, struct kymo_error *error)
 {
 	struct place *place = __atomic_load_n(&places, __ATOMIC_ACQUIRE);
 
 	while (place && strcmp(place->name, name) != 0)
 		place = place->next;
 	if (place) {
-		kymo_memory_destroy(swap(place, trace));
+		kymo_trace_destroy(swap(place, trace));
 		free(name);
 		return KYMO_OK;
 	}
@@ -76,27 +75,41 @@ static void memory_close(void *sink)
 {
 	struct memory_sink *memory = sink;
 
-	kymo_memory_destroy(memory->trace);
+	kymo_trace_destroy(memory->trace);
 	free(memory->name);
 	free(memory);
+}
+
+void *ky_memory_open(const char *name, size_t size)
+{
+	struct memory_sink *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return NULL;
+	memory->trace = calloc(1, sizeof(*memory->trace));
+	if (name)
+		memory->name = strndup(name, size);
+	if (memory->trace && (memory->name || !name))
+		return memory;
+	memory_close(memory);
+	return NULL;
+}
+
+struct kymo_trace *ky_memory_take_from(void *sink)
+{
+	struct memory_sink *memory = sink;
+	struct kymo_trace *trace = memory->trace;
+
+	memory->trace = NULL;
+	return trace;
 }
 
 static int32_t memory_open(struct kymo_str path, const struct kymo_sink_options *options,
 			   void **out, struct kymo_error *error)
 {
-	struct memory_sink *memory = calloc(1, sizeof(*memory));
-
 	(void)options;
-	if (!memory)
-		return no_memory(error);
-	memory->name = strndup(path.size ? path.data : "", path.size);
-	memory->trace = calloc(1, sizeof(*memory->trace));
-	if (!memory->name || !memory->trace) {
-		memory_close(memory);
-		return no_memory(error);
-	}
-	*out = memory;
-	return KYMO_OK;
+	*out = ky_memory_open(path.size ? path.data : "", path.size);
+	return *out ? KYMO_OK : no_memory(error);
 }
 
 static int32_t judge(const struct memory_sink *memory, struct kymo_error *error)
@@ -135,12 +148,15 @@ static int32_t memory_end(void *sink, const struct kymo_trace_end *end,
 
 	ky_keep_end(memory->trace, end);
 	status = judge(memory, error);
-	if (status == KYMO_OK)
+	if (status == KYMO_OK && memory->name) {
 		status = put(memory->name, memory->trace, error);
+		if (status == KYMO_OK) {
+			memory->name = NULL;
+			memory->trace = NULL;
+		}
+	}
 	if (status != KYMO_OK)
 		return status;
-	memory->name = NULL;
-	memory->trace = NULL;
 	ky_result_write(result, &whole, sizeof(whole));
 	return KYMO_OK;
 }
@@ -167,17 +183,17 @@ const struct kymo_sink_desc ky_memory_sink = {
 	.ops = &memory_ops,
 };
 
-int32_t ky_memory_replay(const struct kymo_memory_trace *trace,
-			 const struct kymo_sink_ops *ops, void *sink,
-			 struct kymo_sink_result *result, struct kymo_error *error)
+int32_t ky_memory_replay(const struct kymo_trace *trace, const struct kymo_sink_ops *ops,
+			 void *sink, struct kymo_sink_result *result,
+			 struct kymo_error *error)
 {
 	int32_t status = ops->begin(sink, trace->header, error);
 
 	for (size_t at = 0; at < trace->event_count && status >= KYMO_OK; at += BATCH) {
 		const size_t left = trace->event_count - at;
 
-		status = ops->batch(sink, trace->events + at, left < BATCH ? left : BATCH,
-				    error);
+		status = ops->batch(sink, trace->events.at + at,
+				    left < BATCH ? left : BATCH, error);
 	}
 	if (status >= KYMO_OK)
 		status = ops->end(sink, trace->end, result, error);
@@ -186,8 +202,8 @@ int32_t ky_memory_replay(const struct kymo_memory_trace *trace,
 	return status;
 }
 
-int32_t kymo_memory_take(const char *name, struct kymo_memory_trace **out,
-			 struct kymo_error *error)
+int32_t kymo_trace_take(const char *name, struct kymo_trace **out,
+			struct kymo_error *error)
 {
 	struct place *place = __atomic_load_n(&places, __ATOMIC_ACQUIRE);
 
@@ -204,7 +220,7 @@ int32_t kymo_memory_take(const char *name, struct kymo_memory_trace **out,
 			    "there is no trace at memory://%s", name);
 }
 
-void kymo_memory_destroy(struct kymo_memory_trace *trace)
+void kymo_trace_destroy(struct kymo_trace *trace)
 {
 	if (!trace)
 		return;
@@ -212,18 +228,52 @@ void kymo_memory_destroy(struct kymo_memory_trace *trace)
 	free(trace);
 }
 
-const struct kymo_trace_header *kymo_memory_header(const struct kymo_memory_trace *trace)
+const struct kymo_trace_header *kymo_trace_header(const struct kymo_trace *trace)
 {
 	return trace ? trace->header : NULL;
 }
 
-const struct kymo_trace_end *kymo_memory_end(const struct kymo_memory_trace *trace)
+const struct kymo_trace_end *kymo_trace_end(const struct kymo_trace *trace)
 {
 	return trace ? trace->end : NULL;
 }
 
-const struct kymo_trace_event *kymo_memory_event(const struct kymo_memory_trace *trace,
-						 size_t index)
+const struct kymo_trace_event *kymo_trace_event(const struct kymo_trace *trace,
+						size_t index)
 {
-	return trace && index < trace->event_count ? trace->events[index] : NULL;
+	return trace && index < trace->event_count ? trace->events.at[index] : NULL;
+}
+
+size_t kymo_trace_event_count(const struct kymo_trace *trace)
+{
+	return trace ? trace->event_count : 0;
+}
+
+size_t kymo_trace_track_count(const struct kymo_trace *trace)
+{
+	return trace ? trace->track_count : 0;
+}
+
+const struct kymo_trace_track *kymo_trace_track(const struct kymo_trace *trace,
+						size_t index)
+{
+	return trace && index < trace->track_count ? trace->tracks[index] : NULL;
+}
+
+static const struct kymo_trace_event *find_event(const struct ky_keep_events *events,
+						 uint64_t index)
+{
+	return index < events->room ? events->at[index] : NULL;
+}
+
+const struct kymo_trace_event *kymo_trace_linked(const struct kymo_trace *trace,
+						 const struct kymo_trace_event *event)
+{
+	if (!trace || !event)
+		return NULL;
+	if (event->flags & KYMO_RECORD_ORIGIN)
+		return find_event(&trace->launched, event->correlation);
+	return find_event(&trace->launches, event->launch_correlation
+						    ? event->launch_correlation
+						    : event->correlation);
 }

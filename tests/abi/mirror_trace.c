@@ -267,6 +267,8 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_request_status, duration_ns, 40, 8),
 	MEMBER(struct kymo_request_status, path, 48, 1024),
 	MEMBER(struct kymo_request_status, reason, 1072, 512),
+	MEMBER(struct kymo_request_status, percent, 1584, 4),
+	MEMBER(struct kymo_request_status, reserved0, 1588, 4),
 	MEMBER(struct kymo_output, struct_size, 0, 4),
 	MEMBER(struct kymo_output, status, 4, 4),
 	MEMBER(struct kymo_output, path, 8, 8),

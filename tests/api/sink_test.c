@@ -239,7 +239,7 @@ static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **st
 	struct kymo_output outputs[2] = {{.struct_size = sizeof(outputs[0])},
 					 {.struct_size = sizeof(outputs[0])}};
 	struct kymo_output *const list[] = {&outputs[0], &outputs[1], NULL};
-	struct kymo_memory_trace *trace;
+	struct kymo_trace *trace;
 	const struct kymo_trace_event *event;
 	char direct[PATH_MAX], later[PATH_MAX];
 	char *first, *second;
@@ -253,8 +253,8 @@ static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **st
 	assert_int_equal(kymo_timeline_export_all(&capture, 1, list, NULL, NULL, NULL),
 			 KYMO_OK);
 	unlink(capture);
-	assert_int_equal(kymo_memory_take("a b", &trace, NULL), KYMO_OK);
-	for (size_t i = 0; (event = kymo_memory_event(trace, i)); i++) {
+	assert_int_equal(kymo_trace_take("a b", &trace, NULL), KYMO_OK);
+	for (size_t i = 0; (event = kymo_trace_event(trace, i)); i++) {
 		if (event->kind != KYMO_EVENT_SPAN)
 			continue;
 		spans++;
@@ -264,12 +264,12 @@ static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **st
 		assert_ptr_equal(event->track->base, event->track);
 	}
 	assert_int_equal(spans, 3);
-	assert_int_equal(kymo_memory_header(trace)->process_count, 1);
-	assert_int_equal(kymo_memory_end(trace)->ledger->spans, 3);
-	assert_int_equal(kymo_memory_save(trace, later, NULL, NULL, NULL), KYMO_OK);
-	assert_int_equal(kymo_memory_save(trace, later, NULL, NULL, NULL),
+	assert_int_equal(kymo_trace_header(trace)->process_count, 1);
+	assert_int_equal(kymo_trace_end(trace)->ledger->spans, 3);
+	assert_int_equal(kymo_trace_save(trace, later, NULL, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_trace_save(trace, later, NULL, NULL, NULL),
 			 KYMO_ERROR_EXISTS);
-	kymo_memory_destroy(trace);
+	kymo_trace_destroy(trace);
 	first = read_file(direct);
 	second = read_file(later);
 	/* But for the name of the file itself, which stands at the end. */
@@ -284,7 +284,7 @@ static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **st
 
 static void a_session_is_saved_to_memory_and_to_a_file(void **state)
 {
-	struct kymo_memory_trace *trace;
+	struct kymo_trace *trace;
 	struct kymo_session *session;
 	static uint32_t name;
 	char path[PATH_MAX];
@@ -302,11 +302,11 @@ static void a_session_is_saved_to_memory_and_to_a_file(void **state)
 			 KYMO_OK);
 	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
 	kymo_session_destroy(session);
-	assert_int_equal(kymo_memory_take("", &trace, NULL), KYMO_OK);
-	kymo_memory_destroy(trace);
-	assert_int_equal(kymo_memory_take("no such folder/s", &trace, NULL), KYMO_OK);
-	assert_int_equal(kymo_memory_end(trace)->ledger->spans, 1);
-	kymo_memory_destroy(trace);
+	assert_int_equal(kymo_trace_take("", &trace, NULL), KYMO_OK);
+	kymo_trace_destroy(trace);
+	assert_int_equal(kymo_trace_take("no such folder/s", &trace, NULL), KYMO_OK);
+	assert_int_equal(kymo_trace_end(trace)->ledger->spans, 1);
+	kymo_trace_destroy(trace);
 	unlink(path);
 	assert_int_equal(count_files(), 0);
 }
@@ -314,7 +314,7 @@ static void a_session_is_saved_to_memory_and_to_a_file(void **state)
 static void a_trace_in_memory_is_taken_once_the_last_one_of_its_name(void **state)
 {
 	const char *capture = make_capture();
-	struct kymo_memory_trace *trace;
+	struct kymo_trace *trace;
 	struct kymo_error error = {0};
 
 	(void)state;
@@ -323,16 +323,16 @@ static void a_trace_in_memory_is_taken_once_the_last_one_of_its_name(void **stat
 						      NULL, NULL),
 				 KYMO_OK);
 	unlink(capture);
-	assert_int_equal(kymo_memory_take("twice", &trace, NULL), KYMO_OK);
-	kymo_memory_destroy(trace);
-	assert_int_equal(kymo_memory_take("twice", &trace, &error), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_trace_take("twice", &trace, NULL), KYMO_OK);
+	kymo_trace_destroy(trace);
+	assert_int_equal(kymo_trace_take("twice", &trace, &error), KYMO_ERROR_NOT_FOUND);
 	assert_null(trace);
-	assert_int_equal(kymo_memory_take("never", &trace, &error), KYMO_ERROR_NOT_FOUND);
-	assert_int_equal(kymo_memory_take(NULL, &trace, &error), KYMO_ERROR_INVALID);
-	assert_int_equal(kymo_memory_save(NULL, "x.json", NULL, NULL, &error),
+	assert_int_equal(kymo_trace_take("never", &trace, &error), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(kymo_trace_take(NULL, &trace, &error), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_trace_save(NULL, "x.json", NULL, NULL, &error),
 			 KYMO_ERROR_INVALID);
-	kymo_memory_destroy(NULL);
-	assert_null(kymo_memory_event(NULL, 0));
+	kymo_trace_destroy(NULL);
+	assert_null(kymo_trace_event(NULL, 0));
 }
 
 static void wrong_arguments_are_refused(void **state)
@@ -381,17 +381,17 @@ static void *register_many(void *context)
 static void *put_and_take(void *context)
 {
 	const char *capture = context;
-	struct kymo_memory_trace *trace;
+	struct kymo_trace *trace;
 	size_t taken = 0;
 
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(kymo_timeline_export(&capture, 1, "memory://shared",
 						      NULL, NULL, NULL),
 				 KYMO_OK);
-		if (kymo_memory_take("shared", &trace, NULL) != KYMO_OK)
+		if (kymo_trace_take("shared", &trace, NULL) != KYMO_OK)
 			continue; /* another one was faster */
-		assert_int_equal(kymo_memory_end(trace)->ledger->spans, 3);
-		kymo_memory_destroy(trace);
+		assert_int_equal(kymo_trace_end(trace)->ledger->spans, 3);
+		kymo_trace_destroy(trace);
 		taken++;
 	}
 	return (void *)taken;

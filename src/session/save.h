@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Saving what a session has: at once, in the background, for a request, as it runs. */
+#ifndef KYMO_SESSION_SAVE_H
+#define KYMO_SESSION_SAVE_H
+
+#include <kymo/session.h>
+
+#include "base/progress.h"
+#include "capture/spool.h"
+
+/* Writes a capture into the file: all of it, or what there is of one that goes on. */
+typedef int32_t (*ky_save_fill_fn)(struct ky_capture *capture, struct ky_spool *spool,
+				   struct kymo_error *error);
+
+/* What is to be written, and where to. */
+struct ky_save {
+	const char *path;
+	struct kymo_sink_options options;
+	ky_save_fill_fn fill;
+	struct ky_progress *progress; /* or NULL */
+	int64_t since_ns;             /* what ended before is left out; 0: nothing is */
+};
+
+/* Fills it for a stopped session, with checks of what the program has given. */
+int32_t ky_save_prepare(struct ky_save *save, const char *path,
+			const struct kymo_sink_options *options,
+			const struct kymo_summary *summary, struct kymo_error *error);
+
+/* KYMO_ERROR_CANCELLED, by the progress: there is no file then. */
+int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
+		    struct kymo_summary *summary, struct kymo_error *error);
+
+/* The same of a stopped session, checked and kept alive meanwhile. */
+int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
+			struct kymo_summary *summary, struct kymo_error *error);
+
+/*
+ * Only the capture file, beside `target`, whose path is put into `path`: it is whole and
+ * on disk, or there is none.
+ */
+int32_t ky_save_capture(struct ky_capture *capture, ky_save_fill_fn fill,
+			const char *target, char *path, size_t size,
+			struct kymo_error *error);
+int32_t ky_save_stopped(struct ky_capture *capture, struct ky_spool *spool,
+			struct kymo_error *error);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Static numbers of activity types. */
+#define TYPE_KERNEL 5u
+#define TYPE_COPY   3u
+
+static int32_t no_memory(struct kymo_error *error)
+{
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+}
+
+void ky_window_fini(struct ky_window *window)
+{
+	free(window->by_type);
+	window->by_type = NULL;
+}
+
+static int32_t window_begin(void *sink, const struct kymo_trace_header *header,
+			    struct kymo_error *error)
+{
+	struct ky_window *window = sink;
+	struct kymo_trace_header *out = &window->header;
+
+	*out = *header;
+	if (out->first_ns < window->since_ns)
+		out->first_ns = window->since_ns;
+	/* Nothing is in the window. */
+	if (out->last_ns < out->first_ns)
+		out->last_ns = out->first_ns;
+	window->by_type = calloc(header->type_count + 1, sizeof(*window->by_type));
+	if (!window->by_type)
+		return no_memory(error);
+	return window->ops->begin(window->sink, out, error);
+}
+
+static int is_inside(const struct ky_window *window, const struct kymo_trace_event *event)
+{
+	switch (event->kind) {
+	case KYMO_EVENT_TRACK:
+		return 1;
+	case KYMO_EVENT_ARROW:
+		return event->from_ns >= window->since_ns &&
+		       event->begin_ns >= window->since_ns;
+	default:
+		return event->end_ns >= window->since_ns;
+	}
+}
+
+static void leave_out(struct ky_window *window, const struct kymo_trace_event *event)
+{
+	struct kymo_trace_ledger *ledger = &window->left_out;
+
+	if (event->kind == KYMO_EVENT_ARROW) {
+		ledger->arrows++;
+		return;
+	}
+	ledger->written++;
+	window->by_type[event->type->index]++;
+	ledger->instants += event->kind == KYMO_EVENT_INSTANT;
+	ledger->counters += event->kind == KYMO_EVENT_COUNTER;
+	if (event->kind != KYMO_EVENT_SPAN)
+		return;
+	ledger->spans++;
+	ledger->kernels += event->type->activity_type == TYPE_KERNEL;
+	ledger->copies += event->type->activity_type == TYPE_COPY;
+}
+
+/* Handed on in runs of what lies inside. */
+static int32_t window_batch(void *sink, const struct kymo_trace_event *const *events,
+			    size_t count, struct kymo_error *error)
+{
+	struct ky_window *window = sink;
+	int32_t status = KYMO_OK;
+	size_t at = 0;
+
+	while (at < count && status == KYMO_OK) {
+		size_t end = at;
+
+		while (end < count && is_inside(window, events[end]))
+			end++;
+		if (end > at)
+			status = window->ops->batch(window->sink, events + at, end - at,
+						    error);
+		for (; end < count && !is_inside(window, events[end]); end++)
+			leave_out(window, events[end]);
+		at = end;
+	}
+	return status;
+}
+
+static int is_of(const struct kymo_trace_type *type,
+		 const struct kymo_trace_source *source)
+{
+	return type->source.size == source->name.size &&
+	       memcmp(type->source.data, source->name.data, source->name.size) == 0;
+}
+
+/* The source's copy without what is left out of it; each type is counted off once. */
+static void correct_source(struct ky_window *window, struct kymo_trace_source *source)
+{
+	for (size_t i = 0; i < window->header.type_count; i++) {
+		uint64_t *count = &window->by_type[i];
+		uint64_t part = *count;
+
+		if (!is_of(window->header.types[i], source))
+			continue;
+		if (part > source->events)
+			part = source->events;
+		source->events -= part;
+		source->written -= part < source->written ? part : source->written;
+		*count -= part;
+	}
+}
+
+static void correct_ledger(const struct ky_window *window,
+			   struct kymo_trace_ledger *ledger)
+{
+	const struct kymo_trace_ledger *left_out = &window->left_out;
+
+	ledger->written -= left_out->written;
+	ledger->out_of_window += left_out->written;
+	ledger->spans -= left_out->spans;
+	ledger->instants -= left_out->instants;
+	ledger->counters -= left_out->counters;
+	ledger->kernels -= left_out->kernels;
+	ledger->copies -= left_out->copies;
+	ledger->arrows -= left_out->arrows;
+	ledger->arrows_no_launch += left_out->arrows;
+}
+
+static int32_t window_end(void *sink, const struct kymo_trace_end *end,
+			  struct kymo_sink_result *result, struct kymo_error *error)
+{
+	struct ky_window *window = sink;
+	const size_t count = (size_t)end->source_count + 1;
+	struct kymo_trace_ledger ledger = *end->ledger;
+	struct kymo_trace_source *sources = calloc(count, sizeof(*sources));
+	const struct kymo_trace_source **list = calloc(count, sizeof(*list));
+	struct kymo_trace_end corrected = *end;
+	int32_t status;
+
+	if (!sources || !list) {
+		status = no_memory(error);
+		goto out;
+	}
+	for (size_t i = 0; i < end->source_count; i++) {
+		sources[i] = *end->sources[i];
+		correct_source(window, &sources[i]);
+		list[i] = &sources[i];
+	}
+	correct_ledger(window, &ledger);
+	corrected.ledger = &ledger;
+	corrected.sources = list;
+	status = window->ops->end(window->sink, &corrected, result, error);
+out:
+	free(sources);
+	free(list);
+	return status;
+}
+
+static void window_abort(void *sink)
+{
+	struct ky_window *window = sink;
+
+	window->ops->abort(window->sink);
+}
+
+const struct kymo_sink_ops ky_window_ops = {
+	.struct_size = sizeof(ky_window_ops),
+	.begin = window_begin,
+	.batch = window_batch,
+	.end = window_end,
+	.abort = window_abort,
+};

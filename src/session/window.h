@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A sink in front of another that hands on the end of a trace only: what ended before
+ * `since_ns` is counted as out of window instead of written. An arrow from before it goes
+ * as well, also where the span that it comes from reaches into the window.
+ */
+#ifndef KYMO_SESSION_WINDOW_H
+#define KYMO_SESSION_WINDOW_H
+
+#include <kymo/sink.h>
+
+struct ky_window {
+	const struct kymo_sink_ops *ops; /* of the other */
+	void *sink;
+	int64_t since_ns;
+	/* What is left out. */
+	struct kymo_trace_ledger left_out;
+	uint64_t *by_type; /* activities, by the index of their type */
+	struct kymo_trace_header header;
+};
+
+extern const struct kymo_sink_ops ky_window_ops;
+
+/* What is in it, not itself. */
+void ky_window_fini(struct ky_window *window);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Saving in the background: percent, waiting, cancelling, destroying, forking. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <kymo/kymo.h>
+#include <kymo/timeline.h>
+
+#include "folder.h"
+#include "memory_sink.h"
+#include "support/test.h"
+
+#define RECORDS 200000
+
+/* A sink that waits at each batch until it is let go on. */
+static struct {
+	uint32_t batches, may_go; /* told so far; how many may pass */
+	uint32_t is_aborted, is_ended;
+} slow;
+
+static int32_t slow_open(struct kymo_str path, const struct kymo_sink_options *options,
+			 void **sink, struct kymo_error *error)
+{
+	(void)path, (void)options, (void)error;
+	*sink = &slow;
+	return KYMO_OK;
+}
+
+static int32_t slow_begin(void *sink, const struct kymo_trace_header *header,
+			  struct kymo_error *error)
+{
+	(void)sink, (void)header, (void)error;
+	return KYMO_OK;
+}
+
+static int32_t slow_batch(void *sink, const struct kymo_trace_event *const *events,
+			  size_t count, struct kymo_error *error)
+{
+	const uint32_t number = __atomic_add_fetch(&slow.batches, 1, __ATOMIC_RELEASE);
+
+	(void)sink, (void)events, (void)count, (void)error;
+	while (__atomic_load_n(&slow.may_go, __ATOMIC_ACQUIRE) < number)
+		usleep(200);
+	return KYMO_OK;
+}
+
+static int32_t slow_end(void *sink, const struct kymo_trace_end *end,
+			struct kymo_sink_result *result, struct kymo_error *error)
+{
+	(void)sink, (void)end, (void)result, (void)error;
+	__atomic_store_n(&slow.is_ended, 1, __ATOMIC_RELEASE);
+	return KYMO_OK;
+}
+
+static void slow_abort(void *sink)
+{
+	(void)sink;
+	__atomic_store_n(&slow.is_aborted, 1, __ATOMIC_RELEASE);
+}
+
+static void slow_close(void *sink)
+{
+	(void)sink;
+}
+
+static const struct kymo_sink_ops slow_ops = {
+	.struct_size = sizeof(slow_ops),
+	.open = slow_open,
+	.begin = slow_begin,
+	.batch = slow_batch,
+	.end = slow_end,
+	.abort = slow_abort,
+	.close = slow_close,
+};
+
+static void let_go_on(uint32_t batches)
+{
+	__atomic_store_n(&slow.may_go, batches, __ATOMIC_RELEASE);
+}
+
+static void wait_for_batch(uint32_t number)
+{
+	while (__atomic_load_n(&slow.batches, __ATOMIC_ACQUIRE) < number)
+		usleep(200);
+}
+
+static int register_slow(void **state)
+{
+	if (kymo_sink_register("slow", &slow_ops, NULL) != KYMO_OK)
+		return -1;
+	return make_folder(state);
+}
+
+static void record(uint64_t count)
+{
+	static uint32_t name;
+
+	while (count-- > 0)
+		kymo_mark_end(kymo_mark_begin(), kymo_mark_name(&name, "step"));
+}
+
+static struct kymo_session *make_session(uint64_t records)
+{
+	struct kymo_session *session = NULL;
+	struct kymo_error error = {0};
+
+	memset(&slow, 0, sizeof(slow));
+	if (kymo_session_create(&session, NULL, &error) != KYMO_OK ||
+	    kymo_session_start(session, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	record(records);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	return session;
+}
+
+static struct kymo_save *start(struct kymo_session *session, const char *path)
+{
+	struct kymo_save *save = NULL;
+	struct kymo_error error = {0};
+
+	if (kymo_save_start(session, path, NULL, &save, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	return save;
+}
+
+static void it_tells_how_far_it_is_and_what_came_of_it(void **state)
+{
+	struct kymo_session *session = make_session(RECORDS);
+	struct kymo_save *save = start(session, "slow://x");
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	uint32_t percent = 0, before = 0, halfway = 0;
+
+	(void)state;
+	assert_int_equal(kymo_save_wait(save, 1, NULL, NULL), KYMO_AGAIN);
+	for (uint32_t batch = 1; !__atomic_load_n(&slow.is_ended, __ATOMIC_ACQUIRE);
+	     batch++) {
+		const int32_t status = kymo_save_poll(save, &percent);
+
+		assert_true(status == KYMO_AGAIN || status == KYMO_OK);
+		assert_true(percent >= before && percent <= 100);
+		halfway += percent > before && percent > 50 && percent < 100;
+		before = percent;
+		let_go_on(batch);
+		usleep(50);
+	}
+	/* Not from nothing to all: the events of the second half were told of. */
+	assert_true(halfway > 5);
+	assert_int_equal(kymo_save_wait(save, -1, &summary, NULL), KYMO_OK);
+	assert_int_equal(summary.events, RECORDS);
+	assert_int_equal(kymo_save_poll(save, &percent), KYMO_OK);
+	assert_int_equal(percent, 100);
+	assert_int_equal(kymo_save_cancel(save, NULL), KYMO_ERROR_STATE);
+	kymo_save_destroy(save);
+	kymo_session_destroy(session);
+}
+
+static void one_that_is_cancelled_leaves_no_file_and_the_session_as_it_was(void **state)
+{
+	static const char *const names[] = {"a.json", "a.json.gz", "a.kymo"};
+	struct kymo_session *session = make_session(RECORDS);
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_error error = {0};
+	struct kymo_save *save = start(session, "slow://x");
+
+	(void)state;
+	let_go_on(3);
+	wait_for_batch(4);
+	assert_int_equal(kymo_save_cancel(save, NULL), KYMO_OK);
+	let_go_on(4);
+	assert_int_equal(kymo_save_wait(save, -1, NULL, &error), KYMO_ERROR_CANCELLED);
+	assert_non_null(strstr(error.message, "cancelled"));
+	assert_int_equal(slow.batches, 4);
+	assert_int_equal(slow.is_aborted, 1);
+	assert_int_equal(slow.is_ended, 0);
+	kymo_save_destroy(save);
+	/* At whatever moment it comes. */
+	for (size_t i = 0; i < 30; i++) {
+		save = start(session, in_folder(names[i % 3]));
+		usleep((useconds_t)(i * 400));
+		if (kymo_save_cancel(save, NULL) == KYMO_OK &&
+		    kymo_save_wait(save, -1, NULL, NULL) != KYMO_OK)
+			assert_int_equal(count_files(), 0);
+		else
+			unlink(in_folder(names[i % 3]));
+		kymo_save_destroy(save);
+	}
+	assert_int_equal(
+		kymo_session_save(session, in_folder("b.json"), NULL, &summary, NULL),
+		KYMO_OK);
+	assert_int_equal(summary.events, RECORDS);
+	unlink(in_folder("b.json"));
+	assert_int_equal(count_files(), 0);
+	kymo_session_destroy(session);
+}
+
+static void *destroy_session(void *session)
+{
+	kymo_session_destroy(session);
+	return NULL;
+}
+
+static void destroying_the_session_waits_for_what_is_being_saved(void **state)
+{
+	struct kymo_session *session = make_session(RECORDS);
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_save *save = start(session, in_folder("whole.json"));
+	struct kymo_save *second = start(session, "slow://x");
+	pthread_t thread;
+
+	(void)state;
+	wait_for_batch(1);
+	assert_int_equal(pthread_create(&thread, NULL, destroy_session, session), 0);
+	usleep(20000);
+	assert_int_equal(kymo_save_poll(second, NULL), KYMO_AGAIN);
+	let_go_on(UINT32_MAX);
+	pthread_join(thread, NULL);
+	assert_int_equal(kymo_save_wait(save, -1, &summary, NULL), KYMO_OK);
+	assert_int_equal(summary.events, RECORDS);
+	assert_int_equal(kymo_save_wait(second, -1, &summary, NULL), KYMO_OK);
+	assert_int_equal(summary.events, RECORDS);
+	kymo_save_destroy(save);
+	kymo_save_destroy(second);
+	unlink(in_folder("whole.json"));
+}
+
+static void destroying_the_save_gives_it_up(void **state)
+{
+	struct kymo_session *session = make_session(RECORDS);
+	struct kymo_save *save = start(session, in_folder("never.json.gz"));
+
+	(void)state;
+	kymo_save_destroy(save);
+	assert_int_equal(count_files(), 0);
+	kymo_session_destroy(session);
+	kymo_save_destroy(NULL);
+}
+
+static void what_is_wrong_is_refused_at_once_or_told_at_the_end(void **state)
+{
+	struct kymo_session *session = NULL;
+	struct kymo_summary none = {.struct_size = 0};
+	struct kymo_error error = {0};
+	struct kymo_save *save = (struct kymo_save *)1;
+
+	(void)state;
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_save_start(session, "x.json", NULL, &save, &error),
+			 KYMO_ERROR_STATE);
+	assert_non_null(strstr(error.message, "not prepared"));
+	assert_null(save);
+	assert_int_equal(kymo_save_start(NULL, "x.json", NULL, &save, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_save_start(session, "", NULL, &save, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_save_start(session, "x.json", NULL, NULL, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_save_poll(NULL, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_save_wait(NULL, 0, NULL, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_save_cancel(NULL, NULL), KYMO_ERROR_INVALID);
+	kymo_session_destroy(session);
+
+	session = make_session(10);
+	save = start(session, in_folder("none/x.json"));
+	assert_int_equal(kymo_save_wait(save, -1, &none, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_save_wait(save, -1, NULL, &error), KYMO_ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "none/x.json"));
+	assert_int_equal(kymo_save_poll(save, NULL), KYMO_ERROR_NOT_FOUND);
+	kymo_save_destroy(save);
+	kymo_session_destroy(session);
+}
+
+static void a_forked_child_has_no_part_in_it(void **state)
+{
+	struct kymo_session *session = make_session(RECORDS);
+	struct kymo_save *save = start(session, "slow://x");
+	int status;
+	pid_t child;
+
+	(void)state;
+	wait_for_batch(1);
+	child = fork();
+	if (child == 0) {
+		int failed = kymo_save_poll(save, NULL) != KYMO_ERROR_STATE ||
+			     kymo_save_wait(save, -1, NULL, NULL) != KYMO_ERROR_STATE ||
+			     kymo_save_cancel(save, NULL) != KYMO_ERROR_STATE;
+
+		kymo_save_destroy(save);
+		/* Does not wait for readers that are not in this process. */
+		kymo_session_destroy(session);
+		_exit(failed);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	let_go_on(UINT32_MAX);
+	assert_int_equal(kymo_save_wait(save, -1, NULL, NULL), KYMO_OK);
+	kymo_save_destroy(save);
+	kymo_session_destroy(session);
+}
+
+static void wait_for_processing(uint64_t id, struct kymo_request_status *status)
+{
+	do {
+		assert_int_equal(kymo_request_poll(id, status), KYMO_OK);
+		usleep(100);
+	} while (status->state < KYMO_REQUEST_PROCESSING);
+}
+
+static void a_request_is_cancelled_also_while_it_is_saved(void **state)
+{
+	const struct kymo_request_options options = {
+		.struct_size = sizeof(options),
+		.iterations = 1,
+		.duration_ms = 1,
+		.path = "slow://x",
+	};
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	uint64_t id;
+
+	(void)state;
+	memset(&slow, 0, sizeof(slow));
+	kymo_session_step();
+	assert_int_equal(kymo_request_submit(&options, &id, NULL), KYMO_OK);
+	kymo_session_step();
+	record(RECORDS);
+	kymo_session_step();
+	wait_for_batch(1);
+	let_go_on(100);
+	wait_for_batch(101);
+	wait_for_processing(id, &status);
+	assert_int_equal(status.state, KYMO_REQUEST_PROCESSING);
+	assert_true(status.percent > 50 && status.percent < 100);
+	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+	let_go_on(UINT32_MAX);
+	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
+	assert_int_equal(status.state, KYMO_REQUEST_CANCELLED);
+	assert_string_equal(status.reason, "cancelled by the program");
+	assert_string_equal(status.path, "");
+	assert_int_equal(slow.is_aborted, 1);
+	assert_int_equal(slow.is_ended, 0);
+	assert_int_equal(count_files(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_tells_how_far_it_is_and_what_came_of_it),
+		cmocka_unit_test(
+			one_that_is_cancelled_leaves_no_file_and_the_session_as_it_was),
+		cmocka_unit_test(destroying_the_session_waits_for_what_is_being_saved),
+		cmocka_unit_test(destroying_the_save_gives_it_up),
+		cmocka_unit_test(what_is_wrong_is_refused_at_once_or_told_at_the_end),
+		cmocka_unit_test(a_forked_child_has_no_part_in_it),
+		cmocka_unit_test(a_request_is_cancelled_also_while_it_is_saved),
+	};
+
+	return cmocka_run_group_tests(tests, register_slow, remove_folder);
+}
