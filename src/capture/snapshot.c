@@ -34,7 +34,7 @@ struct noted_chunk {
 	uint32_t index, lines;
 };
 
-struct snapshot {
+struct ky_snapshot {
 	struct ky_capture *capture;
 	struct noted_chunk *chunks;
 	size_t chunk_count;
@@ -63,7 +63,7 @@ __attribute__((no_sanitize("thread"))) static void copy_shared(void *to, const v
 
 /* ---- What there is; pool_lock held ---- */
 
-static void note_chunk(struct snapshot *snapshot, uint32_t index)
+static void note_chunk(struct ky_snapshot *snapshot, uint32_t index)
 {
 	const struct ky_chunk_header *header =
 		ky_capture_chunk_header(snapshot->capture, index);
@@ -78,7 +78,7 @@ static void note_chunk(struct snapshot *snapshot, uint32_t index)
 }
 
 /* The counts of a thread, and the chunk that it is writing, as of one moment. */
-static void note_writer(struct snapshot *snapshot, struct ky_writer_slot *slot)
+static void note_writer(struct ky_snapshot *snapshot, struct ky_writer_slot *slot)
 {
 	struct ky_writer_slot *out = &snapshot->slots[snapshot->slot_count++];
 	const size_t before = snapshot->chunk_count;
@@ -101,7 +101,7 @@ static void note_writer(struct snapshot *snapshot, struct ky_writer_slot *slot)
 }
 
 /* Chunks that a thread writes come with the thread. */
-static void note_all(struct snapshot *snapshot)
+static void note_all(struct ky_snapshot *snapshot)
 {
 	struct ky_capture *capture = snapshot->capture;
 	const uint32_t writers =
@@ -139,7 +139,7 @@ static uint64_t count_records(const struct kymo_record *lines, uint32_t count)
 }
 
 /* Its lines as they were noted, as a CHUNK block; 0: it has been overwritten. */
-static size_t copy_chunk(struct snapshot *snapshot, const struct noted_chunk *chunk,
+static size_t copy_chunk(struct ky_snapshot *snapshot, const struct noted_chunk *chunk,
 			 uint8_t *to)
 {
 	const struct ky_chunk_header *live =
@@ -163,7 +163,7 @@ static size_t copy_chunk(struct snapshot *snapshot, const struct noted_chunk *ch
 	return sizeof(header) + size;
 }
 
-static int32_t write_chunk(struct snapshot *snapshot, struct ky_spool *spool,
+static int32_t write_chunk(struct ky_snapshot *snapshot, struct ky_spool *spool,
 			   const struct noted_chunk *chunk, struct kymo_error *error)
 {
 	uint8_t *payload = spool->chunk + sizeof(struct ky_block_header);
@@ -184,7 +184,7 @@ static int32_t write_chunk(struct snapshot *snapshot, struct ky_spool *spool,
 	return ky_spool_write_prepared(spool, spool->chunk, block, error);
 }
 
-static int32_t write_chunks(struct snapshot *snapshot, struct ky_spool *spool,
+static int32_t write_chunks(struct ky_snapshot *snapshot, struct ky_spool *spool,
 			    struct kymo_error *error)
 {
 	int32_t status = KYMO_OK;
@@ -195,7 +195,7 @@ static int32_t write_chunks(struct snapshot *snapshot, struct ky_spool *spool,
 }
 
 /* What threads had committed by then, and is neither copied nor counted as lost. */
-static void count_overwritten(struct snapshot *snapshot)
+static void count_overwritten(struct ky_snapshot *snapshot)
 {
 	uint64_t written = 0, known = snapshot->records, missing;
 
@@ -215,7 +215,7 @@ static int32_t write_piece(struct ky_spool *spool, uint32_t kind, const void *da
 	return ky_spool_write_block(spool, kind, size, 1, 0, error);
 }
 
-static int32_t write_rest(const struct snapshot *snapshot, struct ky_spool *spool,
+static int32_t write_rest(const struct ky_snapshot *snapshot, struct ky_spool *spool,
 			  struct ky_spool_capture *part, struct kymo_error *error)
 {
 	const struct ky_end_block end = {
@@ -241,36 +241,54 @@ static int32_t write_rest(const struct snapshot *snapshot, struct ky_spool *spoo
 
 KYMO_STATIC_ASSERT(KY_WRITER_MAX * sizeof(struct ky_writer_slot) <= KY_PIECE_SIZE);
 
-int32_t ky_snapshot_write(struct ky_capture *capture, struct ky_spool *spool,
-			  struct kymo_error *error)
+void ky_snapshot_destroy(struct ky_snapshot *snapshot)
 {
-	struct snapshot snapshot = {
-		.capture = capture,
-		.chunks = calloc((size_t)capture->chunk_count + capture->writer_capacity,
-				 sizeof(*snapshot.chunks)),
-		.slots = calloc(capture->writer_capacity, sizeof(*snapshot.slots)),
-	};
-	struct ky_spool_capture *part = NULL;
-	int32_t status = KYMO_OK;
+	if (!snapshot)
+		return;
+	free(snapshot->chunks);
+	free(snapshot->slots);
+	free(snapshot);
+}
 
-	if (!snapshot.chunks || !snapshot.slots)
-		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-	if (status == KYMO_OK)
-		status = ky_spool_add(spool, capture, 1, &part, error);
-	if (status != KYMO_OK)
-		goto out;
+int32_t ky_snapshot_take(struct ky_snapshot **out, struct ky_capture *capture,
+			 struct kymo_error *error)
+{
+	struct ky_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+	*out = NULL;
+	if (snapshot) {
+		snapshot->capture = capture;
+		snapshot->chunks =
+			calloc((size_t)capture->chunk_count + capture->writer_capacity,
+			       sizeof(*snapshot->chunks));
+		snapshot->slots =
+			calloc(capture->writer_capacity, sizeof(*snapshot->slots));
+	}
+	if (!snapshot || !snapshot->chunks || !snapshot->slots) {
+		ky_snapshot_destroy(snapshot);
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	}
+	/* Behind the last record, so that its time needs no guess. */
 	ky_capture_host_anchor(capture);
 	ky_lock(&ky_gate()->pool_lock);
-	note_all(&snapshot);
+	note_all(snapshot);
 	ky_unlock(&ky_gate()->pool_lock);
-	qsort(snapshot.chunks, snapshot.chunk_count, sizeof(*snapshot.chunks),
+	qsort(snapshot->chunks, snapshot->chunk_count, sizeof(*snapshot->chunks),
 	      compare_age);
-	status = write_chunks(&snapshot, spool, error);
-	count_overwritten(&snapshot);
+	*out = snapshot;
+	return KYMO_OK;
+}
+
+int32_t ky_snapshot_write(struct ky_snapshot *snapshot, struct ky_spool *spool,
+			  struct kymo_error *error)
+{
+	struct ky_spool_capture *part = NULL;
+	int32_t status = ky_spool_add(spool, snapshot->capture, 1, &part, error);
+
 	if (status == KYMO_OK)
-		status = write_rest(&snapshot, spool, part, error);
-out:
-	free(snapshot.chunks);
-	free(snapshot.slots);
-	return status;
+		status = write_chunks(snapshot, spool, error);
+	if (status != KYMO_OK)
+		return status;
+	count_overwritten(snapshot);
+	return write_rest(snapshot, spool, part, error);
 }

@@ -9,12 +9,22 @@
 
 #include "capture/spool.h"
 
+struct ky_snapshot; /* opaque: what there was at one moment */
+
 /*
- * Adds the capture to the file and ends it there with KY_END_CUT. Any thread, several at
- * once, each with a spool of its own; the memory must stay. Where chunks are overwritten
- * before they are copied, their records are counted as that.
+ * Notes what is committed now, which the memory has to keep being there for. Any thread,
+ * several at once.
  */
-int32_t ky_snapshot_write(struct ky_capture *capture, struct ky_spool *spool,
+int32_t ky_snapshot_take(struct ky_snapshot **out, struct ky_capture *capture,
+			 struct kymo_error *error);
+
+/*
+ * Adds that to the file, as a capture that ends with KY_END_CUT; once. What has been
+ * overwritten since then is counted as that.
+ */
+int32_t ky_snapshot_write(struct ky_snapshot *snapshot, struct ky_spool *spool,
 			  struct kymo_error *error);
+
+void ky_snapshot_destroy(struct ky_snapshot *snapshot);
 
 #endif

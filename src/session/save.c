@@ -192,6 +192,18 @@ int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
 	return status;
 }
 
+static int32_t fill_live(struct ky_capture *capture, struct ky_spool *spool,
+			 struct kymo_error *error)
+{
+	struct ky_snapshot *snapshot;
+	int32_t status = ky_snapshot_take(&snapshot, capture, error);
+
+	if (status == KYMO_OK)
+		status = ky_snapshot_write(snapshot, spool, error);
+	ky_snapshot_destroy(snapshot);
+	return status;
+}
+
 int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
 			struct kymo_summary *summary, struct kymo_error *error)
 {
@@ -227,7 +239,7 @@ int32_t kymo_session_snapshot(struct kymo_session *session, const char *path,
 		status = ky_session_use_live(session, "take a snapshot", error);
 	if (status != KYMO_OK)
 		return status;
-	save.fill = ky_snapshot_write;
+	save.fill = fill_live;
 	if (last_ns > 0 && last_ns < now_ns)
 		save.since_ns = (int64_t)(now_ns - last_ns);
 	status = ky_save_run(&save, &session->embedded->capture, summary, error);
