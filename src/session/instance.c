@@ -164,8 +164,10 @@ static void stop(struct ky_instance *instance, uint64_t deadline_ns)
 	int32_t status = instance->ops->stop(instance->source, deadline_ns);
 
 	if (status == KYMO_AGAIN && !wait_until_stopped(instance, deadline_ns))
-		ky_host_set_state(host, KYMO_STATE_PARTLY,
-				  "it had not finished when time was up", NULL);
+		ky_host_set_state(host, KYMO_STATE_FAILED,
+				  "it was told to stop and had not answered when time "
+				  "was up; what came later is counted as late",
+				  NULL);
 	sample_clocks(instance);
 	if (KYMO_HAS_FUNCTION(instance->ops, flush) && status >= 0)
 		status = instance->ops->flush(instance->source, deadline_ns);

@@ -395,7 +395,7 @@ static void a_late_stop_is_waited_for(void **state)
 	end_recording();
 }
 
-static void a_stop_that_never_ends_is_not(void **state)
+static void a_stop_that_never_ends_is_not_and_the_source_has_failed(void **state)
 {
 	uint64_t before;
 
@@ -405,7 +405,9 @@ static void a_stop_that_never_ends_is_not(void **state)
 	before = ky_monotonic_ns();
 	ky_sources_end(before + 50000000u);
 	assert_in_range(ky_monotonic_ns() - before, 50000000u, 2000000000u);
-	assert_int_equal(last_state(), KYMO_STATE_PARTLY);
+	assert_int_equal(last_state(), KYMO_STATE_FAILED);
+	emit_one();
+	assert_int_equal(ky_gate()->counts[npu.host->number].lost[KYMO_LOST_LATE], 1);
 	end_recording();
 }
 
@@ -560,7 +562,7 @@ int main(void)
 		TEST(a_source_that_fails_is_left_out_of_that_session_only),
 		TEST(what_a_source_says_of_itself_is_not_overwritten),
 		TEST(a_late_stop_is_waited_for),
-		TEST(a_stop_that_never_ends_is_not),
+		TEST(a_stop_that_never_ends_is_not_and_the_source_has_failed),
 		TEST(a_plugin_that_comes_during_a_session_takes_part),
 		TEST(a_plugin_may_come_out_of_another_ones_operation),
 		TEST(a_second_source_of_one_name_has_a_number),
