@@ -14,7 +14,9 @@
 
 #include "say.h"
 
-#define OUTPUTS_MAX 16
+#define OUTPUTS_MAX       16
+#define PROGRESS_FIRST_MS 1000
+#define PROGRESS_NEXT_MS  200
 
 enum {
 	OPTION_COMPAT = 256,
@@ -70,6 +72,7 @@ static int add_output(struct arguments *arguments, const char *pattern)
 		return ky_say_error(KY_EXIT_USAGE, "export: %s", error.message);
 	*output = (struct kymo_output){
 		.struct_size = sizeof(*output),
+		.status = KYMO_ERROR_STATE, /* until it is reached */
 		.path = ky_must_copy(name, strlen(name)),
 	};
 	arguments->list[arguments->count++] = output;
@@ -167,6 +170,35 @@ static void print_line(FILE *to, const struct kymo_output *output,
 	fputc('\n', to);
 }
 
+/* Writes the outputs and, where somebody looks, says how far that is. */
+static int32_t write_outputs(struct arguments *arguments, const char *const *captures,
+			     size_t count, struct kymo_summary *summary,
+			     struct kymo_error *error)
+{
+	const bool is_seen = isatty(STDERR_FILENO);
+	struct kymo_save *save;
+	uint32_t percent, shown = 0;
+	int32_t status = kymo_timeline_export_start(captures, count, arguments->list,
+						    &arguments->options, &save, error);
+
+	if (status != KYMO_OK)
+		return status;
+	/* What is done at once says nothing. */
+	status = kymo_save_wait(save, PROGRESS_FIRST_MS, summary, error);
+	while (status == KYMO_AGAIN) {
+		if (is_seen) {
+			kymo_save_poll(save, &percent);
+			fprintf(stderr, "\r%3" PRIu32 " %%", percent);
+			shown = 1;
+		}
+		status = kymo_save_wait(save, PROGRESS_NEXT_MS, summary, error);
+	}
+	if (shown)
+		fputs("\r\033[K", stderr);
+	kymo_save_destroy(save);
+	return status;
+}
+
 static int export(struct arguments *arguments, const char *const *captures, size_t count)
 {
 	struct kymo_summary summary = {.struct_size = sizeof(summary)};
@@ -174,8 +206,7 @@ static int export(struct arguments *arguments, const char *const *captures, size
 	FILE *to = stdout;
 	int status = 0;
 
-	if (kymo_timeline_export_all(captures, count, arguments->list,
-				     &arguments->options, &summary, &error) != KYMO_OK)
+	if (write_outputs(arguments, captures, count, &summary, &error) != KYMO_OK)
 		status = ky_say_error(KY_EXIT_FAILED, "%s", error.message);
 	for (size_t i = 0; i < arguments->count; i++)
 		if (is_stdout(arguments->list[i]->path))

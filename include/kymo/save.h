@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Saving a stopped session in the background, while the program goes on:
+ * Saving a stopped session in the background, while the program goes on (and, with
+ * kymo_timeline_export_start(), exporting captures):
  *
  *     struct kymo_save *save = NULL;
  *

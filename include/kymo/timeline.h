@@ -5,6 +5,7 @@
 #ifndef KYMO_TIMELINE_H
 #define KYMO_TIMELINE_H
 
+#include <kymo/save.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
 
@@ -41,6 +42,16 @@ KYMO_API int32_t kymo_timeline_export_all(const char *const *captures, size_t co
 					  const struct kymo_sink_options *options,
 					  struct kymo_summary *summary,
 					  struct kymo_error *error);
+
+/*
+ * The same in the background: see save.h. Captures, outputs and the text of options have
+ * to stay until it has ended; what it fills in of outputs is whole then.
+ */
+KYMO_API int32_t kymo_timeline_export_start(const char *const *captures, size_t count,
+					    struct kymo_output *const *outputs,
+					    const struct kymo_sink_options *options,
+					    struct kymo_save **out,
+					    struct kymo_error *error);
 
 /*
  * The same into operations of the caller's own, in this thread: `sink` is handed to each

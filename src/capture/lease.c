@@ -176,8 +176,10 @@ static void write_lease_line(struct ky_capture *capture, struct ky_writer *write
 	struct ky_chunk_header *header =
 		ky_capture_chunk_header(capture, writer->chunk - 1);
 	struct kymo_record_lease *line = (void *)writer->cursor;
-	uint64_t sequence = ++capture->header->lease_sequence;
+	const uint64_t sequence = capture->header->lease_sequence + 1;
 
+	/* Whoever copies the header reads it without the lock. */
+	__atomic_store_n(&capture->header->lease_sequence, sequence, __ATOMIC_RELAXED);
 	if (header->sequence == 0) {
 		header->writer = (uint32_t)(writer->slot - capture->slots);
 		capture->order[writer->chunk - 1] = sequence;

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "capture/gate.h"
+#include "capture/shared.h"
 #include "capture/spool_file.h"
 
 /*
@@ -44,22 +45,6 @@ struct ky_snapshot {
 	uint64_t records;    /* in what was copied */
 	uint64_t lost_lines; /* in what was overwritten first */
 };
-
-typedef uint64_t __attribute__((may_alias)) word;
-
-/*
- * Memory that its owner may be writing. What is torn is found out by the sequence, or the
- * second look, behind it; no checker can know that.
- */
-__attribute__((no_sanitize("thread"))) static void copy_shared(void *to, const void *from,
-							       size_t size)
-{
-	const volatile word *in = from;
-	word *out = to;
-
-	for (size_t i = 0; i < size / sizeof(*out); i++)
-		out[i] = in[i];
-}
 
 /* ---- What there is; pool_lock held ---- */
 
@@ -87,14 +72,14 @@ static void note_writer(struct ky_snapshot *snapshot, struct ky_writer_slot *slo
 
 	if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == 1)
 		chunk = slot->chunk;
-	copy_shared(&again, slot, sizeof(again));
+	ky_copy_shared(&again, slot, sizeof(again));
 	for (int i = 0; i < LOOKS_MAX; i++) {
 		*out = again;
 		snapshot->chunk_count = before;
 		if (chunk != 0 && chunk <= snapshot->capture->chunk_count)
 			note_chunk(snapshot, chunk - 1);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		copy_shared(&again, slot, sizeof(again));
+		ky_copy_shared(&again, slot, sizeof(again));
 		if (memcmp(out, &again, sizeof(again)) == 0)
 			return;
 	}
@@ -116,7 +101,7 @@ static void note_all(struct ky_snapshot *snapshot)
 	}
 	for (uint32_t i = 0; i < writers && i < capture->writer_capacity; i++)
 		note_writer(snapshot, &capture->slots[i]);
-	copy_shared(snapshot->sources, capture->sources, sizeof(snapshot->sources));
+	ky_copy_shared(snapshot->sources, capture->sources, sizeof(snapshot->sources));
 }
 
 /* ---- Copying ---- */
@@ -153,7 +138,7 @@ static size_t copy_chunk(struct ky_snapshot *snapshot, const struct noted_chunk 
 	};
 
 	if (__atomic_load_n(&live->sequence, __ATOMIC_ACQUIRE) == chunk->sequence) {
-		copy_shared(to + sizeof(header), live + 1, size);
+		ky_copy_shared(to + sizeof(header), live + 1, size);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	}
 	if (__atomic_load_n(&live->sequence, __ATOMIC_RELAXED) != chunk->sequence)

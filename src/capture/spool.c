@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "capture/shared.h"
 
 /* What of a chunk is in the file. */
 struct done {
@@ -141,7 +142,7 @@ static size_t take_anchors(struct ky_spool_capture *self, struct ky_anchor *to,
 		uint64_t sequence = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
 
 		if (sequence == self->anchors_done + 1) {
-			to[taken] = *from;
+			ky_copy_shared(&to[taken], from, sizeof(*from));
 			__atomic_thread_fence(__ATOMIC_ACQUIRE);
 			/* Written over while we copied: another one's turn has come. */
 			if (__atomic_load_n(&from->sequence, __ATOMIC_RELAXED) ==

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/thread.h"
+#include "session/export.h"
 #include "session/page.h"
 #include "session/save.h"
 #include "session/session.h"
@@ -25,10 +26,11 @@ struct kymo_save {
 	struct kymo_summary summary;
 	struct kymo_error error;
 	/* What the thread works with. */
-	struct kymo_session *session;
 	struct ky_progress progress;
+	struct kymo_session *session; /* NULL: it is an export */
 	struct ky_save work;
 	char *path, *compat;
+	struct ky_export export;
 };
 
 static int is_over(const struct kymo_save *save)
@@ -47,10 +49,14 @@ static void run(void *context)
 	struct kymo_save *save = context;
 	struct kymo_session *session = save->session;
 
-	save->status = ky_save_run(&save->work, &session->embedded->capture,
-				   &save->summary, &save->error);
-	/* First, so that nobody who knows that it is over has to wait for the session. */
-	ky_session_unuse(session);
+	if (session) {
+		save->status = ky_save_run(&save->work, &session->embedded->capture,
+					   &save->summary, &save->error);
+		/* First: who knows that it is over need not wait for the session. */
+		ky_session_unuse(session);
+	} else {
+		save->status = ky_export_run(&save->export, &save->summary, &save->error);
+	}
 	__atomic_store_n(&save->is_over, 1, __ATOMIC_RELEASE);
 	ky_tell_change(&ky_session_page()->save_change);
 }
@@ -71,22 +77,43 @@ void kymo_save_destroy(struct kymo_save *save)
 	free_save(save);
 }
 
-/* Copies what the program may change as soon as we return. */
-static int32_t make_save(const struct ky_save *work, struct kymo_save **out,
-			 struct kymo_error *error)
+static int32_t no_memory(struct kymo_error *error)
 {
-	const struct kymo_str compat = work->options.compat;
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+}
+
+static struct kymo_save *make_save(void)
+{
 	struct kymo_save *save = calloc(1, sizeof(*save));
 
 	if (!save)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return NULL;
 	save->pid = getpid();
 	save->summary.struct_size = sizeof(save->summary);
+	return save;
+}
+
+static int32_t start(struct kymo_save *save, struct kymo_error *error)
+{
+	if (ky_thread_start(run, save) == KYMO_OK)
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no thread can be started");
+}
+
+/* Copies what the program may change as soon as we return. */
+static int32_t make_session_save(const struct ky_save *work, struct kymo_save **out,
+				 struct kymo_error *error)
+{
+	const struct kymo_str compat = work->options.compat;
+	struct kymo_save *save = make_save();
+
+	if (!save)
+		return no_memory(error);
 	save->path = strdup(work->path);
 	save->compat = strndup(compat.size ? compat.data : "", compat.size);
 	if (!save->path || !save->compat) {
 		free_save(save);
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return no_memory(error);
 	}
 	save->work = *work;
 	save->work.path = save->path;
@@ -109,22 +136,52 @@ int32_t kymo_save_start(struct kymo_session *session, const char *path,
 	*out = NULL;
 	status = ky_save_prepare(&work, path, options, NULL, error);
 	if (status == KYMO_OK)
-		status = make_save(&work, &save, error);
+		status = make_session_save(&work, &save, error);
 	if (status == KYMO_OK)
 		status = ky_session_use(session, "save", error);
 	if (status != KYMO_OK)
 		goto fail;
 	save->session = session;
-	if (ky_thread_start(run, save) != KYMO_OK) {
+	status = start(save, error);
+	if (status != KYMO_OK) {
 		ky_session_unuse(session);
-		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-				      "the thread of the save cannot be started");
 		goto fail;
 	}
 	*out = save;
 	return KYMO_OK;
 fail:
 	if (save)
+		free_save(save);
+	return status;
+}
+
+int32_t kymo_timeline_export_start(const char *const *captures, size_t count,
+				   struct kymo_output *const *outputs,
+				   const struct kymo_sink_options *options,
+				   struct kymo_save **out, struct kymo_error *error)
+{
+	struct kymo_save *save;
+	int32_t status;
+
+	if (!out)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no place for the export");
+	*out = NULL;
+	save = make_save();
+	if (!save)
+		return no_memory(error);
+	save->export = (struct ky_export){
+		.captures = captures,
+		.count = count,
+		.outputs = outputs,
+		.options = &save->work.options,
+		.progress = &save->progress,
+	};
+	status = ky_sink_options_read(options, &save->work.options, error);
+	if (status == KYMO_OK)
+		status = start(save, error);
+	if (status == KYMO_OK)
+		*out = save;
+	else
 		free_save(save);
 	return status;
 }

@@ -409,6 +409,8 @@ int32_t ky_export_run(const struct ky_export *export, struct kymo_summary *summa
 		return status;
 	status = write_outputs(&job, outputs, output_count, &known, error);
 	close_readers(job.readers, job.count);
+	if (status == KYMO_OK)
+		ky_progress_finish(job.tap.progress);
 	for (size_t i = 0; i < output_count; i++)
 		bytes += outputs[i]->bytes;
 	if (status == KYMO_OK && summary)

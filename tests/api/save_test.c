@@ -269,6 +269,55 @@ static void what_is_wrong_is_refused_at_once_or_told_at_the_end(void **state)
 	kymo_session_destroy(session);
 }
 
+static void captures_are_exported_in_the_background_as_well(void **state)
+{
+	char capture[PATH_MAX];
+	const char *const captures[] = {capture};
+	struct kymo_session *session = make_session(RECORDS);
+	struct kymo_output slow_one = {.struct_size = sizeof(slow_one),
+				       .path = "slow://x"};
+	struct kymo_output file = {.struct_size = sizeof(file)};
+	struct kymo_output *const outputs[] = {&slow_one, &file, NULL};
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_error error = {0};
+	struct kymo_save *save = NULL;
+
+	(void)state;
+	snprintf(capture, sizeof(capture), "%s/c.kymo", folder);
+	assert_int_equal(kymo_session_save(session, capture, NULL, NULL, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	file.path = in_folder("c.json");
+	assert_int_equal(
+		kymo_timeline_export_start(captures, 1, outputs, NULL, &save, NULL),
+		KYMO_OK);
+	wait_for_batch(1);
+	assert_int_equal(kymo_save_cancel(save, NULL), KYMO_OK);
+	let_go_on(UINT32_MAX);
+	assert_int_equal(kymo_save_wait(save, -1, NULL, &error), KYMO_ERROR_CANCELLED);
+	assert_int_equal(file.status, KYMO_ERROR_CANCELLED);
+	kymo_save_destroy(save);
+	assert_int_equal(count_files(), 1);
+	assert_int_equal(
+		kymo_timeline_export_start(captures, 1, outputs, NULL, &save, NULL),
+		KYMO_OK);
+	assert_int_equal(kymo_save_wait(save, -1, &summary, NULL), KYMO_OK);
+	assert_int_equal(summary.events, RECORDS);
+	assert_int_equal(file.status, KYMO_OK);
+	assert_int_equal(summary.bytes, file.bytes);
+	kymo_save_destroy(save);
+	unlink(capture);
+	unlink(file.path);
+	assert_int_equal(
+		kymo_timeline_export_start(captures, 1, outputs, NULL, &save, NULL),
+		KYMO_OK);
+	assert_int_equal(kymo_save_wait(save, -1, NULL, &error), KYMO_ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "c.kymo"));
+	kymo_save_destroy(save);
+	assert_int_equal(
+		kymo_timeline_export_start(captures, 1, outputs, NULL, NULL, NULL),
+		KYMO_ERROR_INVALID);
+}
+
 static void a_forked_child_has_no_part_in_it(void **state)
 {
 	struct kymo_session *session = make_session(RECORDS);
@@ -349,6 +398,7 @@ int main(void)
 		cmocka_unit_test(destroying_the_session_waits_for_what_is_being_saved),
 		cmocka_unit_test(destroying_the_save_gives_it_up),
 		cmocka_unit_test(what_is_wrong_is_refused_at_once_or_told_at_the_end),
+		cmocka_unit_test(captures_are_exported_in_the_background_as_well),
 		cmocka_unit_test(a_forked_child_has_no_part_in_it),
 		cmocka_unit_test(a_request_is_cancelled_also_while_it_is_saved),
 	};
