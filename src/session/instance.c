@@ -162,16 +162,18 @@ static void stop(struct ky_instance *instance, uint64_t deadline_ns)
 	struct kymo_source_host *host = instance->host;
 	char reason[64];
 	int32_t status = instance->ops->stop(instance->source, deadline_ns);
+	const int has_answered =
+		status != KYMO_AGAIN || wait_until_stopped(instance, deadline_ns);
 
-	if (status == KYMO_AGAIN && !wait_until_stopped(instance, deadline_ns))
+	sample_clocks(instance);
+	if (KYMO_HAS_FUNCTION(instance->ops, flush) && status >= 0)
+		status = instance->ops->flush(instance->source, deadline_ns);
+	if (!has_answered) {
 		ky_host_set_state(host, KYMO_STATE_FAILED,
 				  "it was told to stop and had not answered when time "
 				  "was up; what came later is counted as late",
 				  NULL);
-	sample_clocks(instance);
-	if (KYMO_HAS_FUNCTION(instance->ops, flush) && status >= 0)
-		status = instance->ops->flush(instance->source, deadline_ns);
-	if (status < 0) {
+	} else if (status < 0) {
 		snprintf(reason, sizeof(reason), "it ended with: %s",
 			 kymo_status_text(status));
 		ky_host_set_state(host, KYMO_STATE_PARTLY, reason, NULL);
