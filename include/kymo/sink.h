@@ -113,8 +113,9 @@ struct kymo_trace_event {
 	int64_t begin_ns, end_ns;
 
 	/*
-	 * Numbers of this trace, dense from 1, 0 = none: one for a launch and the first
-	 * thing it launched; each further one has its own, and the launch's beside it.
+	 * Numbers of this trace, dense from 1 (but for what a snapshot left out), 0 =
+	 * none: one for a launch and the first thing it launched; each further one has
+	 * its own, and the launch's beside it.
 	 */
 	uint64_t correlation, launch_correlation;
 	struct kymo_str domain; /* what the source called it: "npu.command" */

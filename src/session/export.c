@@ -25,7 +25,7 @@ struct tap {
 	const struct kymo_sink_ops *ops;
 	void *sink;
 	struct ky_progress *progress; /* or NULL */
-	uint32_t process_count;
+	uint32_t process_count, has_events;
 	int64_t first_ns, last_ns;
 	int64_t seen_ns; /* so far the events have come */
 	struct kymo_trace_ledger ledger;
@@ -37,15 +37,26 @@ static int32_t tap_begin(void *sink, const struct kymo_trace_header *header,
 	struct tap *tap = sink;
 
 	tap->process_count = header->process_count;
-	tap->first_ns = header->first_ns;
-	tap->last_ns = header->last_ns;
+	/* Until there is an event; it may be that none is wanted. */
+	tap->first_ns = tap->last_ns = header->last_ns;
 	tap->seen_ns = header->first_ns;
 	ky_progress_step(tap->progress, 100,
 			 (uint64_t)header->last_ns - (uint64_t)header->first_ns);
 	return tap->ops->begin(tap->sink, header, error);
 }
 
-/* TRACK events have no time. */
+/* They come in order of begin; TRACK events have no time. */
+static void note_first(struct tap *tap, const struct kymo_trace_event *const *events,
+		       size_t count)
+{
+	for (size_t i = 0; i < count && !tap->has_events; i++) {
+		if (events[i]->kind == KYMO_EVENT_TRACK)
+			continue;
+		tap->has_events = 1;
+		tap->first_ns = events[i]->begin_ns;
+	}
+}
+
 static int64_t find_last_begin(const struct tap *tap,
 			       const struct kymo_trace_event *const *events, size_t count)
 {
@@ -63,6 +74,7 @@ static int32_t tap_batch(void *sink, const struct kymo_trace_event *const *event
 	const uint64_t passed = (uint64_t)seen_ns - (uint64_t)tap->seen_ns;
 	int32_t status;
 
+	note_first(tap, events, count);
 	tap->seen_ns = seen_ns;
 	status = ky_progress_add(tap->progress, passed, error);
 	if (status != KYMO_OK)

@@ -25,18 +25,12 @@ static int32_t window_begin(void *sink, const struct kymo_trace_header *header,
 			    struct kymo_error *error)
 {
 	struct ky_window *window = sink;
-	struct kymo_trace_header *out = &window->header;
 
-	*out = *header;
-	if (out->first_ns < window->since_ns)
-		out->first_ns = window->since_ns;
-	/* Nothing is in the window. */
-	if (out->last_ns < out->first_ns)
-		out->last_ns = out->first_ns;
+	window->header = header;
 	window->by_type = calloc(header->type_count + 1, sizeof(*window->by_type));
 	if (!window->by_type)
 		return no_memory(error);
-	return window->ops->begin(window->sink, out, error);
+	return window->ops->begin(window->sink, header, error);
 }
 
 static int is_inside(const struct ky_window *window, const struct kymo_trace_event *event)
@@ -71,7 +65,25 @@ static void leave_out(struct ky_window *window, const struct kymo_trace_event *e
 	ledger->copies += event->type->activity_type == TYPE_COPY;
 }
 
-/* Handed on in runs of what lies inside. */
+/* Arrows are numbered anew once one has been left out. */
+static int is_unchanged(const struct ky_window *window,
+			const struct kymo_trace_event *event)
+{
+	return is_inside(window, event) &&
+	       (event->kind != KYMO_EVENT_ARROW || window->left_out.arrows == 0);
+}
+
+static int32_t hand_on_arrow(struct ky_window *window,
+			     const struct kymo_trace_event *event,
+			     struct kymo_error *error)
+{
+	struct kymo_trace_event arrow = *event;
+	const struct kymo_trace_event *one = &arrow;
+
+	arrow.arrow_id -= window->left_out.arrows;
+	return window->ops->batch(window->sink, &one, 1, error);
+}
+
 static int32_t window_batch(void *sink, const struct kymo_trace_event *const *events,
 			    size_t count, struct kymo_error *error)
 {
@@ -82,13 +94,15 @@ static int32_t window_batch(void *sink, const struct kymo_trace_event *const *ev
 	while (at < count && status == KYMO_OK) {
 		size_t end = at;
 
-		while (end < count && is_inside(window, events[end]))
+		while (end < count && is_unchanged(window, events[end]))
 			end++;
 		if (end > at)
 			status = window->ops->batch(window->sink, events + at, end - at,
 						    error);
-		for (; end < count && !is_inside(window, events[end]); end++)
-			leave_out(window, events[end]);
+		else if (is_inside(window, events[end]))
+			status = hand_on_arrow(window, events[end++], error);
+		else
+			leave_out(window, events[end++]);
 		at = end;
 	}
 	return status;
@@ -104,11 +118,11 @@ static int is_of(const struct kymo_trace_type *type,
 /* The source's copy without what is left out of it; each type is counted off once. */
 static void correct_source(struct ky_window *window, struct kymo_trace_source *source)
 {
-	for (size_t i = 0; i < window->header.type_count; i++) {
+	for (size_t i = 0; i < window->header->type_count; i++) {
 		uint64_t *count = &window->by_type[i];
 		uint64_t part = *count;
 
-		if (!is_of(window->header.types[i], source))
+		if (!is_of(window->header->types[i], source))
 			continue;
 		if (part > source->events)
 			part = source->events;

@@ -2,7 +2,9 @@
 /*
  * A sink in front of another that hands on the end of a trace only: what ended before
  * `since_ns` is counted as out of window instead of written. An arrow from before it goes
- * as well, also where the span that it comes from reaches into the window.
+ * as well, also where the span that it comes from reaches into the window. The header
+ * stays that of the whole, since who reaches into the window from how far is not known
+ * when it is due; so do the numbers of correlations, which have holes then.
  */
 #ifndef KYMO_SESSION_WINDOW_H
 #define KYMO_SESSION_WINDOW_H
@@ -16,7 +18,7 @@ struct ky_window {
 	/* What is left out. */
 	struct kymo_trace_ledger left_out;
 	uint64_t *by_type; /* activities, by the index of their type */
-	struct kymo_trace_header header;
+	const struct kymo_trace_header *header;
 };
 
 extern const struct kymo_sink_ops ky_window_ops;
