@@ -31,6 +31,8 @@ SPAN, INSTANT, COUNTER, LINK, LEASE, GAP, OPEN = range(1, 8)
 MORE, VALUES, BYTES, PAD = 64, 65, 66, 255
 INT64, UINT64, DOUBLE, BOOL, STRING_VALUE, CODE_VALUE = range(1, 7)
 ARRAY = 0x100
+NESTED, LIST, DICT = 0x108, 9, 10
+NESTED_DEPTH_MAX = 16
 NAME_CODE = 0x80
 U64 = (1 << 64) - 1
 
@@ -262,8 +264,47 @@ class Dictionary:
         head, value_type = self.keys[key]
         return head + self.scalar((value_type or UINT64) & ~ARRAY, bits) + "]"
 
+    def item(self, words, at, depth):
+        """JSON of the item of a nested value at a word, and the word behind it."""
+        head, at = words[at], at + 1
+        value_type, count = head & 0x1ff, head >> 32
+        if head & 0xfffffe00:
+            raise ValueError("bits that mean nothing")
+        if value_type in (LIST, DICT):
+            if depth == NESTED_DEPTH_MAX:
+                raise ValueError("too deep")
+            parts = []
+            for _ in range(count):
+                name = ""
+                if value_type == DICT:
+                    name, at = self.strings[words[at]] + ",", at + 1
+                part, at = self.item(words, at, depth + 1)
+                parts.append(f"[{name}{part}]" if name else part)
+            return ('{"list":[' if value_type == LIST else '{"dict":[') + ",".join(parts) + "]}", at
+        is_array, element = value_type & ARRAY, value_type & ~ARRAY
+        if depth == 0 or not INT64 <= element <= CODE_VALUE or (count and not is_array):
+            raise ValueError("no item")
+        count = count if is_array else 1
+        if count > len(words) - at:
+            raise ValueError("too few words")
+        text = ",".join(self.scalar(element, bits) for bits in words[at:at + count])
+        return f"[{text}]" if is_array else text, at + count
+
+    def nested(self, data):
+        """JSON of the words of a nested value; None if they are none."""
+        words = struct.unpack(f"<{len(data) // 8}Q", data[:len(data) & ~7])
+        try:
+            text, end = self.item(words, 0, 0)
+        except (IndexError, ValueError):
+            return None
+        return text if end == len(words) else None
+
     def keyed_array(self, key, data):
         head, value_type = self.keys[key]
+        if value_type == NESTED:
+            text = self.nested(data)
+            if text is not None:
+                return f"{head}{text}]"
         element = (value_type or UINT64) & ~ARRAY
         items = struct.iter_unpack("<Q", data[:len(data) & ~7])
         return head + "[" + ",".join(self.scalar(element, bits) for (bits,) in items) + "]]"

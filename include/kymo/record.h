@@ -62,6 +62,15 @@
 #define KYMO_VALUE_TIME   7u /* ticks of the track's clock, converted like begin */
 #define KYMO_VALUE_ARRAY  0x100u
 
+/*
+ * A value of lists and dictionaries within each other, as words of 64 bits, which travel
+ * like the elements of an array; <kymo/nested.h> makes them. LIST and DICT stand in these
+ * words only, and in what sinks are told: no key has them.
+ */
+#define KYMO_VALUE_NESTED 0x108u
+#define KYMO_VALUE_LIST   9u
+#define KYMO_VALUE_DICT   10u
+
 KYMO_BEGIN_DECLS
 
 /*

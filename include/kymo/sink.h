@@ -18,15 +18,21 @@
 #define KYMO_SINK_H
 
 #include <kymo/base.h>
+#include <kymo/nested.h>
 #include <kymo/plugin.h>
 
 KYMO_BEGIN_DECLS
 
-/* Frozen. A metadata value, resolved. TIME values are timeline nanoseconds in `i64`. */
+/*
+ * Frozen. A metadata value, resolved. TIME values are timeline nanoseconds in `i64`.
+ * What was recorded as NESTED is a LIST or a DICT: its items may be of any type, also
+ * lists and dictionaries, KYMO_NESTED_DEPTH_MAX deep at most. Those of a DICT have keys,
+ * of which two may be equal; none has a unit. kymo_value_visit walks through all of it.
+ */
 struct kymo_trace_value {
 	struct kymo_str key, unit;
 	uint32_t type;  /* KYMO_VALUE_*; STRING and CODE are `text` */
-	uint32_t count; /* elements where the type has KYMO_VALUE_ARRAY, else 0 */
+	uint32_t count; /* elements where the type has KYMO_VALUE_ARRAY, items, or 0 */
 	union {
 		int64_t i64;
 		uint64_t u64;
@@ -36,8 +42,32 @@ struct kymo_trace_value {
 		const uint64_t *u64_array;
 		const double *f64_array;
 		const struct kymo_str *text_array;
+		const struct kymo_trace_value *items; /* of a LIST or DICT */
 	};
 };
+
+/* What is called for a value and all that is in it; none may be NULL. */
+struct kymo_value_visitor {
+	/* A value that has no items: one of 64 bits, a text, or an array. */
+	void (*value)(void *context, const struct kymo_trace_value *value);
+	/* Around the items of a LIST or DICT. */
+	void (*begin)(void *context, const struct kymo_trace_value *value);
+	void (*end)(void *context, const struct kymo_trace_value *value);
+};
+
+static inline void kymo_value_visit(const struct kymo_trace_value *value,
+				    const struct kymo_value_visitor *visitor,
+				    void *context)
+{
+	if (value->type != KYMO_VALUE_LIST && value->type != KYMO_VALUE_DICT) {
+		visitor->value(context, value);
+		return;
+	}
+	visitor->begin(context, value);
+	for (uint32_t i = 0; i < value->count; i++)
+		kymo_value_visit(&value->items[i], visitor, context);
+	visitor->end(context, value);
+}
 
 /* One program that took part. Its threads' and devices' tracks point here. */
 struct kymo_trace_process {

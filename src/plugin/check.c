@@ -86,7 +86,8 @@ static int32_t check_value_type(uint32_t type, int arrays, struct kymo_error *er
 {
 	uint32_t element = arrays ? type & ~KYMO_VALUE_ARRAY : type;
 
-	if (element >= KYMO_VALUE_INT64 && element <= KYMO_VALUE_TIME)
+	if ((element >= KYMO_VALUE_INT64 && element <= KYMO_VALUE_TIME) ||
+	    (arrays && type == KYMO_VALUE_NESTED))
 		return KYMO_OK;
 	return bad(error, "value_type %#x is none", type);
 }

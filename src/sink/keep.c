@@ -131,10 +131,21 @@ static int is_text(uint32_t type)
 	return type == KYMO_VALUE_STRING || type == KYMO_VALUE_CODE;
 }
 
+static const struct kymo_trace_value *keep_values(struct kymo_trace *trace,
+						  const struct kymo_trace_value *values,
+						  size_t *count);
+
 static void keep_value(struct kymo_trace *trace, struct kymo_trace_value *value)
 {
+	size_t count = value->count;
+
 	value->key = keep_text(trace, value->key);
 	value->unit = keep_text(trace, value->unit);
+	if (value->type == KYMO_VALUE_LIST || value->type == KYMO_VALUE_DICT) {
+		value->items = keep_values(trace, value->items, &count);
+		value->count = (uint32_t)count;
+		return;
+	}
 	if (!(value->type & KYMO_VALUE_ARRAY)) {
 		if (is_text(value->type))
 			value->text = keep_text(trace, value->text);

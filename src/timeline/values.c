@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "timeline/nested.h"
+
 struct kymo_str ky_values_keep(struct ky_values *values, struct kymo_str text)
 {
 	if (!text.data)
@@ -13,7 +15,7 @@ struct kymo_str ky_values_keep(struct ky_values *values, struct kymo_str text)
 
 static void *take(struct ky_values *values, size_t size)
 {
-	void *memory = ky_arena_take(values->arena, size);
+	void *memory = ky_arena_take(values->arena, size ? size : 1);
 
 	if (!memory)
 		values->status = KYMO_ERROR_NO_MEMORY;
@@ -125,7 +127,7 @@ struct kymo_str ky_values_code(struct ky_values *values, uint64_t id)
 	return format_code(values, code);
 }
 
-static struct kymo_str number_text(struct ky_values *values, uint32_t type, uint64_t raw)
+struct kymo_str ky_values_number(struct ky_values *values, uint32_t type, uint64_t raw)
 {
 	if (type == KYMO_VALUE_CODE)
 		return ky_values_code(values, raw);
@@ -143,15 +145,14 @@ static int convert_time(struct ky_values *values, uint64_t raw, int64_t *ns)
 		       : -1;
 }
 
-/* Fills in a scalar; -1 if it cannot be shown. */
-static int set_scalar(struct ky_values *values, struct kymo_trace_value *value,
-		      uint32_t type, uint64_t raw)
+int ky_values_set(struct ky_values *values, struct kymo_trace_value *value, uint32_t type,
+		  uint64_t raw)
 {
 	value->type = type;
 	switch (type) {
 	case KYMO_VALUE_STRING:
 	case KYMO_VALUE_CODE:
-		value->text = number_text(values, type, raw);
+		value->text = ky_values_number(values, type, raw);
 		return 0;
 	case KYMO_VALUE_TIME:
 		return convert_time(values, raw, &value->i64);
@@ -178,13 +179,12 @@ void ky_values_add(struct ky_values *values, uint16_t key, uint64_t raw)
 	if (key == 0)
 		return;
 	value = add_keyed(values, key, &type);
-	if (value && set_scalar(values, value, type & ~KYMO_VALUE_ARRAY, raw) != 0)
+	if (value && ky_values_set(values, value, type & ~KYMO_VALUE_ARRAY, raw) != 0)
 		values->count--;
 }
 
-/* Elements that are numbers stay where they are; -1 if they cannot be shown. */
-static int set_array(struct ky_values *values, struct kymo_trace_value *value,
-		     uint32_t element, const uint64_t *raw)
+int ky_values_set_array(struct ky_values *values, struct kymo_trace_value *value,
+			uint32_t element, const uint64_t *raw)
 {
 	struct kymo_str *texts;
 	int64_t *times;
@@ -195,7 +195,7 @@ static int set_array(struct ky_values *values, struct kymo_trace_value *value,
 	case KYMO_VALUE_CODE:
 		texts = take(values, value->count * sizeof(*texts));
 		for (uint32_t i = 0; texts && i < value->count; i++)
-			texts[i] = number_text(values, element, raw[i]);
+			texts[i] = ky_values_number(values, element, raw[i]);
 		value->text_array = texts;
 		return texts ? 0 : -1;
 	case KYMO_VALUE_TIME:
@@ -236,7 +236,10 @@ static void add_elements(struct ky_values *values, uint16_t key, const uint64_t 
 	if (!value)
 		return;
 	value->count = (uint32_t)count;
-	if (set_array(values, value, type & ~KYMO_VALUE_ARRAY, raw) != 0)
+	/* Words that make no sense are shown as they are. */
+	if (type == KYMO_VALUE_NESTED && ky_nested_resolve(values, raw, count, value))
+		return;
+	if (ky_values_set_array(values, value, type & ~KYMO_VALUE_ARRAY, raw) != 0)
 		values->count--;
 }
 
@@ -344,7 +347,7 @@ void ky_values_add_counters(struct ky_values *values, uint32_t group, const uint
 		}
 		if (type != KYMO_VALUE_INT64 && type != KYMO_VALUE_DOUBLE)
 			type = KYMO_VALUE_UINT64;
-		set_scalar(values, value, type, raw[i]);
+		ky_values_set(values, value, type, raw[i]);
 	}
 }
 

@@ -25,6 +25,15 @@ void ky_values_clear(struct ky_values *values);
 /* Returns the text; notes the failure if there was no memory for it. */
 struct kymo_str ky_values_keep(struct ky_values *values, struct kymo_str text);
 
+/*
+ * Fill in type and value of `value`, for an array also its `count` elements, of which
+ * numbers stay where they are; -1 if they cannot be shown.
+ */
+int ky_values_set(struct ky_values *values, struct kymo_trace_value *value, uint32_t type,
+		  uint64_t raw);
+int ky_values_set_array(struct ky_values *values, struct kymo_trace_value *value,
+			uint32_t element, const uint64_t *raw);
+
 /* One value of 64 bits; key 0 adds nothing. */
 void ky_values_add(struct ky_values *values, uint16_t key, uint64_t raw);
 /* A value that came as bytes: an array, or a text. Borrowed until the arena is reset. */
@@ -44,6 +53,8 @@ int32_t ky_values_take(struct ky_values *values, const struct kymo_trace_value *
 
 /* The text of a string's number: "(unknown string 17)" if it is not there. */
 struct kymo_str ky_values_text(struct ky_values *values, uint32_t id);
+/* The same of 64 bits that a value has: STRING or CODE, by `type`. */
+struct kymo_str ky_values_number(struct ky_values *values, uint32_t type, uint64_t raw);
 /* The same of a code address: "symbol+0x12 (file)", or as much as is known. */
 struct kymo_str ky_values_code(struct ky_values *values, uint64_t id);
 

@@ -187,7 +187,9 @@ def test_all_records_of_a_large_capture_are_dumped_alike():
 
 def test_every_line_is_json_of_a_known_sort_and_in_order():
     small_file()
-    sorts = [json.loads(line)["line"] for line in compare("small.kymo", "whole").splitlines()]
+    lines = compare("small.kymo", "whole")
+    sorts = [json.loads(line)["line"] for line in lines.splitlines()]
+    assert all(lines.count(nested) > 10 for nested in (b'{"list":[', b'{"dict":[[')), "no nested"
     assert sorts[0] == "session" and sorts[-1] == "file"
     assert sorts.count("capture") == sorts.count("end") == 2
     for sort in ("entry", "anchor", "writer", "source", "lease", "span", "instant", "counter",

@@ -11,7 +11,8 @@
 
 #define TYPES      3u
 #define TRACKS     4u
-#define VALUE_KEYS 14u /* one for each value type, then for arrays of each */
+#define VALUE_KEYS 15u /* one for each value type, for arrays of each, NESTED */
+#define NESTED_KEY 14u
 #define SETS       8u
 #define MADE_KINDS 9u /* 0 to 7 as in records, 8: a kind of a later minor */
 

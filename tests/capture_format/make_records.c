@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kymo/nested.h>
+
 #include "record/dictionary.h"
 
-#define NAMES 40000u
+#define NAMES        40000u
+#define NESTED_WORDS 50u
 
 /* Not UTF-8, or not what one expects: escapes, a NUL, too long, surrogates, too large. */
 #define TEXT(literal)                        \
@@ -167,12 +170,68 @@ static void make_groups(struct things *out, uint32_t source)
 	}
 }
 
+/* Items of all sorts, lists and dictionaries within each other. */
+static void add_items(struct make *make, struct kymo_nested *nested)
+{
+	for (uint32_t left = 1 + below(make, 3); left > 0; left--) {
+		const uint64_t elements[] = {odd_bits(make), below(make, 50), 7};
+		const uint32_t key = below(make, 60), type = 1 + below(make, 6);
+
+		switch (below(make, 4)) {
+		case 0:
+			kymo_nested_put(nested, key, type, odd_bits(make));
+			break;
+		case 1:
+			kymo_nested_put_array(nested, key, type, elements,
+					      below(make, 4));
+			break;
+		default:
+			if (nested->depth > 3)
+				break;
+			kymo_nested_open(nested, key,
+					 below(make, 2) ? KYMO_VALUE_LIST
+							: KYMO_VALUE_DICT);
+			add_items(make, nested);
+			kymo_nested_close(nested);
+			break;
+		}
+	}
+}
+
+/* A nested value; in one of four a word of it is another. How many words it has. */
+static uint32_t make_nested(struct make *make, uint64_t *words)
+{
+	struct kymo_nested nested;
+
+	do {
+		kymo_nested_begin(&nested, words, NESTED_WORDS,
+				  below(make, 2) ? KYMO_VALUE_LIST : KYMO_VALUE_DICT);
+		add_items(make, &nested);
+	} while (!kymo_nested_is_whole(&nested));
+	if (below(make, 4) == 0)
+		words[below(make, nested.used)] = odd_bits(make);
+	return nested.used;
+}
+
+static uint8_t *add_nested(struct make *make, uint8_t *to, uint32_t id)
+{
+	uint64_t words[NESTED_WORDS];
+	const struct ky_attribute attribute = {.key = (uint16_t)id,
+					       .count = make_nested(make, words)};
+
+	memcpy(to, &attribute, sizeof(attribute));
+	memcpy(to + sizeof(attribute), words, attribute.count * sizeof(words[0]));
+	return to + sizeof(attribute) + attribute.count * sizeof(words[0]);
+}
+
 /* A scalar, and an array of five where the key is of one. */
 static uint8_t *add_attribute(struct make *make, uint8_t *to, uint32_t key, uint32_t id)
 {
 	const struct ky_attribute attribute = {.key = (uint16_t)id,
 					       .count = key < 7 ? 0 : 5};
 
+	if (key == NESTED_KEY)
+		return add_nested(make, to, id);
 	memcpy(to, &attribute, sizeof(attribute));
 	to += sizeof(attribute);
 	for (uint32_t i = 0; i < (key < 7 ? 1u : 5u); i++) {
@@ -189,7 +248,7 @@ static void make_sets(struct things *out)
 	struct make make = {.random = 7};
 
 	for (uint32_t i = 0; i < SETS; i++) {
-		uint8_t set[VALUE_KEYS * 48], *to = set;
+		uint8_t set[VALUE_KEYS * 48 + NESTED_WORDS * 8], *to = set;
 
 		for (uint32_t key = i; key < VALUE_KEYS; key += i + 1)
 			to = add_attribute(&make, to, key, out->keys[key]);
@@ -262,8 +321,13 @@ static void add_more(struct make *make, union kymo_line *line)
 static uint32_t add_bytes(struct make *make, union kymo_line *lines, uint16_t key)
 {
 	static const uint32_t sizes[] = {0, 8, 13, 56, 57, 112, 400};
-	const uint32_t total = sizes[below(make, 7)];
-	uint32_t done = 0, count = 0;
+	uint32_t total = sizes[below(make, 7)], done = 0, count = 0;
+	uint64_t value[NESTED_WORDS];
+
+	for (uint32_t i = 0; i < NESTED_WORDS; i++)
+		value[i] = next(make);
+	if (key == make->things->keys[NESTED_KEY])
+		total = make_nested(make, value) * (uint32_t)sizeof(value[0]);
 
 	do {
 		struct kymo_record_bytes *bytes = &lines[count++].bytes;
@@ -273,8 +337,7 @@ static uint32_t add_bytes(struct make *make, union kymo_line *lines, uint16_t ke
 						    .used = (uint8_t)part,
 						    .key = key,
 						    .total = total};
-		for (uint32_t i = 0; i < part; i++)
-			bytes->byte[i] = (uint8_t)(next(make) >> 56);
+		memcpy(bytes->byte, (const uint8_t *)value + done, part);
 		done += part;
 	} while (done < total);
 	return count;

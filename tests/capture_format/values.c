@@ -70,13 +70,120 @@ static void put_array(const struct dump *dump, uint32_t type, const uint8_t *byt
 	put("]]");
 }
 
+/* ---- Nested values ---- */
+
+#define DEPTH_MAX 16u
+
+struct words {
+	const uint8_t *at;
+	size_t left;
+};
+
+static int take_word(struct words *words, uint64_t *out)
+{
+	if (words->left == 0)
+		return 0;
+	memcpy(out, words->at, sizeof(*out));
+	words->at += sizeof(*out);
+	words->left--;
+	return 1;
+}
+
+static int skip_words(struct words *words, uint64_t count)
+{
+	if (count > words->left)
+		return 0;
+	words->at += count * sizeof(uint64_t);
+	words->left -= count;
+	return 1;
+}
+
+/* Whether an item is here; the words go on to behind it. */
+static int is_item(struct words *words, uint32_t depth)
+{
+	uint64_t head, key;
+	uint32_t type;
+
+	if (!take_word(words, &head) || (head & 0xfffffe00u))
+		return 0;
+	type = head & 0x1ff;
+	if (type == KYMO_VALUE_LIST || type == KYMO_VALUE_DICT) {
+		if (depth == DEPTH_MAX)
+			return 0;
+		for (uint64_t i = 0; i < head >> 32; i++)
+			if ((type == KYMO_VALUE_DICT && !take_word(words, &key)) ||
+			    !is_item(words, depth + 1))
+				return 0;
+		return 1;
+	}
+	if (depth == 0 || (type & 0xff) < KYMO_VALUE_INT64 ||
+	    (type & 0xff) > KYMO_VALUE_CODE)
+		return 0;
+	if (type & KYMO_VALUE_ARRAY)
+		return skip_words(words, head >> 32);
+	return head >> 32 == 0 && skip_words(words, 1);
+}
+
+static void put_item(const struct dump *dump, struct words *words)
+{
+	uint64_t head = 0, word = 0;
+	uint32_t type;
+	int any = 0;
+
+	take_word(words, &head);
+	type = head & 0x1ff;
+	if (type <= KYMO_VALUE_CODE) {
+		take_word(words, &word);
+		put_scalar(dump, type, word);
+		return;
+	}
+	put(type == KYMO_VALUE_LIST   ? "{\"list\":["
+	    : type == KYMO_VALUE_DICT ? "{\"dict\":["
+				      : "[");
+	for (uint64_t i = 0; i < head >> 32; i++) {
+		put_comma(&any);
+		if (type & KYMO_VALUE_ARRAY || type == KYMO_VALUE_DICT)
+			take_word(words, &word);
+		if (type & KYMO_VALUE_ARRAY) {
+			put_scalar(dump, type & 0xff, word);
+			continue;
+		}
+		if (type == KYMO_VALUE_DICT) {
+			putchar('[');
+			put_number(dump, KY_ENTRY_STRING, word);
+			putchar(',');
+		}
+		put_item(dump, words);
+		if (type == KYMO_VALUE_DICT)
+			putchar(']');
+	}
+	put(type & KYMO_VALUE_ARRAY ? "]" : "]}");
+}
+
+/* The elements of an array key, after put_key. */
+static void put_elements(const struct dump *dump, const struct ky_key_entry *entry,
+			 const uint8_t *bytes, size_t size)
+{
+	const struct words all = {bytes, size / sizeof(uint64_t)};
+	struct words words = all;
+
+	if (!entry || entry->value_type != KYMO_VALUE_NESTED || !is_item(&words, 0) ||
+	    words.left > 0) {
+		put_array(dump, element_type(entry), bytes, size);
+		return;
+	}
+	words = all;
+	put_item(dump, &words);
+	putchar(']');
+}
+
 void put_keyed_bytes(const struct dump *dump, uint16_t key, const uint8_t *bytes,
 		     size_t size)
 {
 	const struct ky_key_entry *entry = put_key(dump, key);
 
 	if (entry && entry->value_type & KYMO_VALUE_ARRAY) {
-		put_array(dump, element_type(entry), bytes, size);
+		put_elements(dump, entry, bytes, size);
 		return;
 	}
 	if (entry && entry->value_type != KYMO_VALUE_STRING && size == sizeof(uint64_t)) {
@@ -109,8 +216,7 @@ void put_attributes(const struct dump *dump, const uint8_t *bytes, size_t size)
 		if (attribute.key)
 			put_comma(&any);
 		if (attribute.key && attribute.count)
-			put_array(dump, element_type(put_key(dump, attribute.key)), bytes,
-				  values);
+			put_elements(dump, put_key(dump, attribute.key), bytes, values);
 		else if (attribute.key)
 			put_keyed(dump, attribute.key, bits);
 		bytes += values;

@@ -42,6 +42,53 @@ static void a_trace_with_one_of_each_is_as_stored(void **state)
 	free(golden);
 }
 
+static void nested_values_are_arrays_and_objects(void **state)
+{
+	static const int64_t two[] = {2, 3}, one[] = {INT64_MAX};
+	static const struct kymo_trace_value shapes[] = {
+		{.type = KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY,
+		 .count = 2,
+		 .i64_array = two},
+		{.type = KYMO_VALUE_LIST},
+		{.type = KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY,
+		 .count = 1,
+		 .i64_array = one},
+	};
+	static const struct kymo_trace_value members[] = {
+		{.key = {"limit \"x\"", 9},
+		 .type = KYMO_VALUE_STRING,
+		 .text = {"WARPS\n", 6}},
+		{.key = {"twice", 5}, .type = KYMO_VALUE_INT64, .i64 = 1},
+		{.key = {"twice", 5}, .type = KYMO_VALUE_DICT},
+	};
+	static const struct kymo_trace_value values[] = {
+		{.key = {"Input Dims", 10},
+		 .type = KYMO_VALUE_LIST,
+		 .count = 3,
+		 .items = shapes},
+		{.key = {"occupancy", 9},
+		 .type = KYMO_VALUE_DICT,
+		 .count = 3,
+		 .items = members},
+	};
+	struct kymo_trace_event event = events[1];
+	char *written;
+
+	(void)state;
+	event.values = values;
+	event.value_count = 2;
+	write_trace("a.json", "", &header, &event, 1);
+	written = read_file("a.json");
+	assert_has(written,
+		   "\"Input Dims\": [[2, 3], [], [\"9223372036854775807\"]], "
+		   "\"occupancy\": {\"limit \\\"x\\\"\": \"WARPS\\n\", \"twice\": 1, "
+		   "\"twice (3)\": {}}");
+	/* The integer that is a string is noted under the key of the whole. */
+	assert_has(written, "\"big number keys\": [");
+	assert_has(strstr(written, "\"big number keys\": ["), "\"Input Dims\"");
+	free(written);
+}
+
 static void a_trace_without_events_is_complete(void **state)
 {
 	struct kymo_trace_header empty = {.struct_size = sizeof(empty)};
@@ -238,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_trace_with_one_of_each_is_as_stored),
+		TEST(nested_values_are_arrays_and_objects),
 		TEST(a_trace_without_events_is_complete),
 		TEST(offsets_that_make_no_sense_still_give_a_trace),
 		TEST(the_base_is_midnight_also_before_1970),

@@ -187,6 +187,32 @@ static char *put_array(struct ky_keys *keys, struct ky_json *json, char *at,
 	return KY_PUT(ky_json_room(json, at), "]");
 }
 
+/* As libkineto writes them: [[2, 3], [4]], and objects. */
+static char *put_items(struct ky_keys *keys, struct ky_json *json, char *at,
+		       const struct kymo_trace_value *value)
+{
+	const bool is_dict = value->type == KYMO_VALUE_DICT;
+	struct ky_names names = {0};
+	uint32_t i;
+
+	at = ky_json_room(json, at);
+	*at++ = is_dict ? '{' : '[';
+	for (i = 0; i < value->count; i++) {
+		struct kymo_trace_value item = value->items[i];
+
+		if (i > 0)
+			at = KY_PUT(ky_json_room(json, at), ", ");
+		if (is_dict)
+			at = ky_keys_put_key(keys, &names, json, at, value->items, i);
+		else
+			item.key = value->key; /* whose integers may be too big */
+		at = ky_keys_put_value(keys, json, at, &item);
+	}
+	at = ky_json_room(json, at);
+	*at++ = is_dict ? '}' : ']';
+	return at;
+}
+
 char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
 			const struct kymo_trace_value *value)
 {
@@ -204,6 +230,9 @@ char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
 		return ky_json_put_string(json, at, value->text);
 	case KYMO_VALUE_TIME:
 		return put_time(keys, json, at, value->i64);
+	case KYMO_VALUE_LIST:
+	case KYMO_VALUE_DICT:
+		return put_items(keys, json, at, value);
 	default:
 		if (value->type & KYMO_VALUE_ARRAY)
 			return put_array(keys, json, at, value);
