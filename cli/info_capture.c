@@ -201,6 +201,10 @@ static void copy_ledger(struct ky_info *info, const struct kymo_trace_ledger *le
 		ADD(projected);
 	if (ledger->before_launch > 0)
 		ADD(before_launch);
+	if (ledger->launches_twice > 0)
+		ADD(launches_twice);
+	if (ledger->arrows_twice > 0)
+		ADD(arrows_twice);
 }
 
 static const char *state_name(uint32_t state)

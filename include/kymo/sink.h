@@ -231,6 +231,8 @@ struct kymo_trace_ledger {
 	/* Of arrows_backward: launched things that begin before their launch by more than
 	 * the clocks' errors explain. */
 	uint64_t before_launch;
+	uint64_t launches_twice; /* launches with the correlation of an earlier one */
+	uint64_t arrows_twice;   /* not drawn again: the same arrow is there already */
 };
 
 /* Everything that is known only at the end. */

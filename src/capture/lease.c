@@ -140,6 +140,9 @@ static struct ky_writer *take_writer(void)
 	writer->cursor = writer->limit = NULL;
 	writer->slot = NULL;
 	writer->chunk = 0;
+	writer->regions.count = 0;
+	for (uint32_t i = 0; i < KY_REGION_STACKS; i++)
+		writer->regions.depth[i] = 0;
 	return writer;
 }
 
@@ -167,6 +170,15 @@ static struct ky_writer *own_writer(void)
 		pthread_setspecific(key, writer);
 	ky_writer_self = writer;
 	return writer;
+}
+
+struct ky_writer *ky_writer_of_thread(int is_made)
+{
+	struct ky_writer *writer = ky_writer_self;
+
+	if (writer == KY_WRITER_MAKING)
+		return NULL;
+	return writer || !is_made ? writer : own_writer();
 }
 
 /* ---- Leases ---- */

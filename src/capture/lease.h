@@ -26,6 +26,19 @@
  */
 #define KY_EPOCH_NONE UINT32_MAX
 
+/*
+ * What the thread has open that its launches belong to: stacks of numbers, the innermost
+ * one last, whose meaning is the session's. The thread's own alone.
+ */
+#define KY_REGION_STACKS 2u
+#define KY_REGIONS_MAX   32u /* of a stack that are kept */
+
+struct ky_regions {
+	uint32_t count; /* of all stacks */
+	uint32_t depth[KY_REGION_STACKS];
+	uint64_t number[KY_REGION_STACKS][KY_REGIONS_MAX];
+};
+
 struct ky_writer {
 	uint32_t busy;  /* set while the owner is inside; read by the cut */
 	uint32_t epoch; /* of the lease; stale unless it is the gate's */
@@ -39,6 +52,7 @@ struct ky_writer {
 	/* When idle threads were looked for: how far this one had come. */
 	uint32_t seen_chunk, seen_head;
 	uint32_t marked_epoch; /* that it had when its lease was being revoked, or 0 */
+	struct ky_regions regions;
 };
 
 /* The calling thread's writer, KY_WRITER_MAKING while it is being made, or NULL. */
@@ -106,6 +120,9 @@ static inline void ky_writer_commit(uint32_t lines, uint32_t records)
 			 __ATOMIC_RELEASE);
 	ky_writer_leave(writer);
 }
+
+/* The calling thread's writer; NULL if it has none and is to have none, or can't. */
+struct ky_writer *ky_writer_of_thread(int is_made);
 
 /*
  * Counts an activity of the calling thread that a filter left out (also for its source),

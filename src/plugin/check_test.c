@@ -218,7 +218,7 @@ SPOIL(type_with_space, t->type.name = "my type")
 SPOIL(type_of_no_side, t->type.side = 3)
 SPOIL(key_without_name, t->key.name = NULL)
 SPOIL(key_of_no_type, t->key.value_type = 0)
-SPOIL(key_of_type_8, t->key.value_type = 8 | KYMO_VALUE_ARRAY)
+SPOIL(key_of_lists, t->key.value_type = KYMO_VALUE_LIST | KYMO_VALUE_ARRAY)
 SPOIL(domain_too_short, t->domain.struct_size = 8)
 SPOIL(domain_without_name, t->domain.name = "")
 SPOIL(domain_of_no_scope, t->domain.scope = 3)
@@ -273,7 +273,7 @@ static const struct {
 	{type_of_no_side, KYMO_ERROR_PLUGIN, "type 1: side 3 is none"},
 	{key_without_name, KYMO_ERROR_PLUGIN, "key 1: no name"},
 	{key_of_no_type, KYMO_ERROR_PLUGIN, "key 1: value_type 0 is none"},
-	{key_of_type_8, KYMO_ERROR_PLUGIN, "key 1: value_type 0x108 is none"},
+	{key_of_lists, KYMO_ERROR_PLUGIN, "key 1: value_type 0x109 is none"},
 	{domain_too_short, KYMO_ERROR_PLUGIN, "domain 1: struct_size is 8"},
 	{domain_without_name, KYMO_ERROR_PLUGIN, "domain 1: no name"},
 	{domain_of_no_scope, KYMO_ERROR_PLUGIN, "domain 1: scope 3 is none"},
@@ -371,6 +371,16 @@ static void structs_that_have_grown_pass(void **state)
 	assert_int_equal(ky_plugin_check(&t.plugin, NULL), KYMO_OK);
 }
 
+static void a_key_may_be_of_nested_values(void **state)
+{
+	struct tables t;
+
+	(void)state;
+	fill(&t);
+	t.key.value_type = KYMO_VALUE_NESTED;
+	assert_int_equal(ky_plugin_check(&t.plugin, NULL), KYMO_OK);
+}
+
 static void every_fault_is_refused_and_named(void **state)
 {
 	(void)state;
@@ -417,6 +427,7 @@ int main(void)
 		cmocka_unit_test(an_injection_needs_no_separator),
 		cmocka_unit_test(lists_may_be_missing),
 		cmocka_unit_test(structs_that_have_grown_pass),
+		cmocka_unit_test(a_key_may_be_of_nested_values),
 		cmocka_unit_test(every_fault_is_refused_and_named),
 		cmocka_unit_test(a_list_without_end_is_refused),
 		cmocka_unit_test(no_table_is_refused),

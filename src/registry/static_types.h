@@ -13,6 +13,7 @@
 
 #define KY_TYPE_STATIC_COUNT 29u /* numbers 0 to 28 */
 
+#define KY_TYPE_CPU_OP          0u
 #define KY_TYPE_USER_ANNOTATION 1u
 
 /* The name of a number as it stands in the table, also of an alias; NULL: there is none.

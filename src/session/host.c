@@ -16,6 +16,7 @@
 #include "capture/lease.h"
 #include "record/dictionary.h"
 #include "session/line.h"
+#include "session/link.h"
 #include "session/source.h"
 #include "session/wanted_types.h"
 
@@ -162,8 +163,18 @@ __attribute__((noinline)) static int32_t emit_many(struct kymo_source_host *host
 			((struct kymo_record_link *)(void *)to)->source =
 				(uint16_t)host->number;
 		ky_writer_commit(size, 1);
+		if (ky_link_is_due(ky_writer_self, lines))
+			ky_link_launch(host, lines);
 	}
 	return status;
+}
+
+/* A call in the place of a return, for which nothing has to be saved. */
+__attribute__((noinline)) static int32_t emit_links(const struct kymo_source_host *host,
+						    const struct kymo_record *launch)
+{
+	ky_link_launch(host, launch);
+	return KYMO_OK;
 }
 
 static int32_t host_emit(struct kymo_source_host *host, const union kymo_line *lines,
@@ -178,6 +189,8 @@ static int32_t host_emit(struct kymo_source_host *host, const union kymo_line *l
 		return emit_many(host, first, line_count);
 	*writer->cursor = *first;
 	ky_line_commit(writer);
+	if (ky_link_is_due(writer, first))
+		return emit_links(host, first);
 	return KYMO_OK;
 }
 

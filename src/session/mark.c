@@ -400,9 +400,8 @@ static struct kymo_record *put_array(struct kymo_record *to,
 	return to;
 }
 
-/* `to` has kind, begin, name and a type of kymo_mark_type, or 0: a plain mark. */
-static int32_t record_values(struct kymo_record to, const struct kymo_value *values,
-			     size_t count)
+int32_t ky_mark_record(struct kymo_record to, const struct kymo_value *values,
+		       size_t count)
 {
 	struct kymo_record *line, *next;
 	int is_left_out = 0;
@@ -443,7 +442,7 @@ int32_t kymo_mark_end_typed(uint64_t begin, uint16_t type, uint32_t name,
 		.begin = begin,
 	};
 
-	return begin == 0 ? KYMO_OK : record_values(record, values, count);
+	return begin == 0 ? KYMO_OK : ky_mark_record(record, values, count);
 }
 
 int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
@@ -461,5 +460,5 @@ int32_t kymo_mark_instant_typed(uint16_t type, uint32_t name,
 		.name = name,
 	};
 
-	return kymo_mark_ticks() == 0 ? KYMO_OK : record_values(record, values, count);
+	return kymo_mark_ticks() == 0 ? KYMO_OK : ky_mark_record(record, values, count);
 }

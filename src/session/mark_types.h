@@ -22,4 +22,12 @@ int ky_mark_plain_is_wanted(void);
 /* mark.c: the next plain mark asks that anew. */
 void ky_mark_forget_type(void);
 
+/*
+ * mark.c: records a span that ends now, or an INSTANT, with its values, as does
+ * kymo_mark_end_typed. `record` has kind, name, begin, correlation, and a type of
+ * kymo_mark_type or 0, for a plain mark.
+ */
+int32_t ky_mark_record(struct kymo_record record, const struct kymo_value *values,
+		       size_t count);
+
 #endif

@@ -57,6 +57,7 @@ struct ky_join {
 	struct ky_sorter *relations; /* borrowed; NULL: numbers and arrows are wanted */
 	const struct ky_number *number; /* the heads of the sorted ones */
 	const struct ky_arrow *arrow;
+	struct ky_arrow last_arrow; /* to leave out another one like it */
 	uint64_t last_number;
 };
 
@@ -78,6 +79,19 @@ static int compare_link_ends(const void *left, const void *right)
 	if (a->place != b->place)
 		return a->place < b->place ? -1 : 1;
 	return a->side < b->side ? -1 : a->side > b->side;
+}
+
+/* The same one twice stands together. */
+static int compare_arrows(const void *left, const void *right)
+{
+	const struct ky_arrow *a = left, *b = right;
+	int order = ky_moment_compare(&a->when, &b->when);
+
+	if (order != 0)
+		return order;
+	if (a->other_place != b->other_place)
+		return a->other_place < b->other_place ? -1 : 1;
+	return a->name < b->name ? -1 : a->name > b->name;
 }
 
 /* ---- Adding ---- */
@@ -157,6 +171,7 @@ static int32_t make_arrow(struct ky_join *join, struct ky_arrow *arrow,
 	arrow->from_ns = from->begin_ns;
 	arrow->to_ns = to->begin_ns;
 	arrow->when = ky_moment_compare(from, to) > 0 ? *from : *to;
+	arrow->other_place = arrow->when.place == to->place ? from->place : to->place;
 	return ky_sorter_push(join->arrows, arrow, error);
 }
 
@@ -234,6 +249,7 @@ static int32_t join_origin(struct ky_join *join, struct group *group,
 	uint64_t number = ++join->last_number;
 
 	/* A second origin has nothing to launch: the first one has it all. */
+	join->ledger->launches_twice += (uint64_t)group->has_origin;
 	if (!group->has_origin) {
 		group->has_origin = 1;
 		group->origin = *member;
@@ -371,9 +387,17 @@ static int32_t next_number(struct ky_join *join, struct kymo_error *error)
 static int32_t next_arrow(struct ky_join *join, struct kymo_error *error)
 {
 	const void *item;
-	int32_t status = ky_sorter_next(join->arrows, &item, error);
+	int32_t status;
 
-	join->arrow = status == KYMO_OK ? item : NULL;
+	for (;;) {
+		status = ky_sorter_next(join->arrows, &item, error);
+		join->arrow = status == KYMO_OK ? item : NULL;
+		if (!join->arrow || compare_arrows(join->arrow, &join->last_arrow) != 0)
+			break;
+		join->ledger->arrows_twice++;
+	}
+	if (join->arrow)
+		join->last_arrow = *join->arrow;
 	return status == KYMO_END ? KYMO_OK : status;
 }
 
@@ -456,7 +480,7 @@ int32_t ky_join_create(struct ky_join **out, const struct ky_model *model,
 					  ky_moment_compare, MEMORY, error);
 	if (status == KYMO_OK)
 		status = ky_sorter_create(&join->arrows, sizeof(struct ky_arrow),
-					  ky_moment_compare, MEMORY, error);
+					  compare_arrows, MEMORY, error);
 	if (status == KYMO_OK)
 		*out = join;
 	else

@@ -27,6 +27,7 @@ struct ky_number {
 struct ky_arrow {
 	struct ky_moment when;
 	int64_t from_ns, to_ns;
+	uint64_t other_place; /* of the earlier end */
 	struct ky_row from, to;
 	uint32_t name; /* of the model's arrow names */
 	uint32_t reserved0;

@@ -360,6 +360,46 @@ static void a_link_leads_to_what_is_no_target(void **state)
 	}
 }
 
+static void what_comes_twice_is_drawn_once_and_counted(void **state)
+{
+	struct row rows[] = {{'N', 0, 10, 1, 1}, {'N', 0, 20, 1, 2}, {'O', 0, 30, 1, 3},
+			     {'O', 0, 31, 1, 3}, {'O', 0, 32, 1, 3}, {'T', 1, 40, 1, 3},
+			     {'T', 1, 41, 1, 3}};
+	struct ky_link links[] = {
+		{ky_place_make(20, KYMO_KIND_LINK, 0), 5, 1, 1, 1, 2},
+		{ky_place_make(21, KYMO_KIND_LINK, 0), 6, 1, 1, 1, 2}, /* another kind */
+		{ky_place_make(22, KYMO_KIND_LINK, 0), 5, 1, 1, 1, 2},
+		{ky_place_make(23, KYMO_KIND_LINK, 0), 5, 1, 1, 1, 2},
+		{ky_place_make(24, KYMO_KIND_LINK, 0), 6, 1, 1, 1, 2},
+	};
+	static const int expected[] = {0, 2, 0, 0, 0, 1, 1};
+	struct kymo_error error = {0};
+	struct ky_arrow arrow;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		assert_int_equal(ky_join_add_link(world.join, &links[i], NULL), KYMO_OK);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ky_item item = item_of(&rows[i], i + 1);
+
+		assert_int_equal(ky_join_add(world.join, &item, 0, NULL), KYMO_OK);
+	}
+	assert_int_equal(ky_join_run(world.join, &error), KYMO_OK);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ky_item item = item_of(&rows[i], i + 1);
+		int arrows = 0;
+
+		while (ky_join_arrow(world.join, &item.when, &arrow, NULL) == KYMO_OK)
+			arrows++;
+		assert_int_equal(arrows, expected[i]);
+	}
+	assert_int_equal(world.ledger.arrows_twice, 3);
+	assert_int_equal(world.ledger.launches_twice, 2);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +407,7 @@ int main(void)
 		cmocka_unit_test(launches_of_which_nothing_came_are_counted),
 		cmocka_unit_test(arrows_are_named_by_where_they_lead),
 		cmocka_unit_test(links_lead_from_activity_to_activity),
+		cmocka_unit_test(what_comes_twice_is_drawn_once_and_counted),
 		cmocka_unit_test(a_link_leads_to_what_is_no_target),
 	};
 

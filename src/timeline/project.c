@@ -171,12 +171,31 @@ static int32_t add_part(struct ky_project *project, const struct part *part)
 	return status;
 }
 
+/* Whether it was said of the annotation itself, by its number: times decide nothing. */
+static int is_named(const struct ky_relation *relation, const struct scope *scope)
+{
+	return relation->from.place == scope->place;
+}
+
+/* What leads to another thread, or to where the annotation is not open. */
+static int leads_elsewhere(const struct ky_relation *relation, const struct scope *scope)
+{
+	return relation->to_track != relation->from_track ||
+	       (is_named(relation, scope) && (relation->to.begin_ns < scope->begin_ns ||
+					      relation->to.begin_ns >= scope->end_ns));
+}
+
 static int32_t add_guest(struct ky_project *project, const struct scope *scope,
 			 const struct ky_relation *relation)
 {
 	struct scope guest = {relation->to.begin_ns, relation->to.end_ns, scope->place,
 			      relation->to_track, 0};
 
+	/* A launch may take no time; it is covered from its begin on. */
+	if (is_named(relation, scope)) {
+		guest.end_ns += guest.end_ns == guest.begin_ns;
+		return ky_sorter_push(project->guests, &guest, project->error);
+	}
 	if (guest.begin_ns < scope->begin_ns)
 		guest.begin_ns = scope->begin_ns;
 	if (guest.end_ns > scope->end_ns)
@@ -199,7 +218,7 @@ static int32_t cover(struct ky_project *project, const struct ky_relation *relat
 
 		if (is_device(project, relation->to_track))
 			status = add_part(project, &part);
-		else if (with_guests && relation->to_track != relation->from_track)
+		else if (with_guests && leads_elsewhere(relation, &open->items[i]))
 			status = add_guest(project, &open->items[i], relation);
 	}
 	return status;

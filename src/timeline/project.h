@@ -7,7 +7,9 @@
  *   - by a call that its own thread made, or
  *   - by a call that another thread made for it: a LINK, or a launch, leads to that call
  *     or to something around it in its thread, from something that the annotation's own
- *     thread began while it was open (from a forward pass to its backward pass).
+ *     thread began while it was open (from a forward pass to its backward pass), or
+ *   - by any call that a LINK leads to from the annotation itself, at whatever time: its
+ *     number was pushed there.
  *
  * What counts is when a call began; the device's times decide nothing. One step to
  * another thread is followed, not a chain of them.

@@ -158,6 +158,8 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_trace_ledger, invalid, 256, 8),
 	MEMBER(struct kymo_trace_ledger, projected, 264, 8),
 	MEMBER(struct kymo_trace_ledger, before_launch, 272, 8),
+	MEMBER(struct kymo_trace_ledger, launches_twice, 280, 8),
+	MEMBER(struct kymo_trace_ledger, arrows_twice, 288, 8),
 	MEMBER(struct kymo_trace_end, struct_size, 0, 4),
 	MEMBER(struct kymo_trace_end, source_count, 4, 4),
 	MEMBER(struct kymo_trace_end, ledger, 8, 8),

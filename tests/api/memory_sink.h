@@ -21,7 +21,9 @@ struct memory_event {
 	uint64_t tid;
 	char name[128], type[64], source[64];
 	size_t name_size;
-	int64_t begin_ns, end_ns;
+	int64_t begin_ns, end_ns, from_ns;
+	uint64_t correlation, launch, native; /* numbers of the trace, and the source's */
+	char domain[64];
 	size_t value_count;
 	struct memory_value *values;
 };
@@ -91,6 +93,11 @@ static inline void memory_copy_event(struct memory_event *to,
 	}
 	to->begin_ns = from->begin_ns;
 	to->end_ns = from->end_ns;
+	to->from_ns = from->from_ns;
+	to->correlation = from->correlation;
+	to->launch = from->launch_correlation;
+	to->native = from->native_correlation;
+	memory_text(to->domain, sizeof(to->domain), from->domain);
 	to->value_count = from->value_count;
 	to->values = calloc(from->value_count ? from->value_count : 1,
 			    sizeof(struct memory_value));

@@ -47,6 +47,8 @@ static const struct {
 	LEDGER_FIELD(invalid),
 	LEDGER_FIELD(projected),
 	LEDGER_FIELD(before_launch),
+	LEDGER_FIELD(launches_twice),
+	LEDGER_FIELD(arrows_twice),
 };
 
 #define LEDGER_COUNT (sizeof(ledger_fields) / sizeof(ledger_fields[0]))
