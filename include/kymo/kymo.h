@@ -7,6 +7,7 @@
 #include <kymo/base.h>
 #include <kymo/client.h>
 #include <kymo/config.h>
+#include <kymo/key.h>
 #include <kymo/link.h>
 #include <kymo/mark.h>
 #include <kymo/request.h>

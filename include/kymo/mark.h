@@ -68,8 +68,9 @@ static inline uint32_t kymo_mark_name(uint32_t *cache, const char *text)
 
 /*
  * A metadata key: its name, the type of its values (KYMO_VALUE_*, also of arrays) and
- * their unit (or NULL). 0 if the name has another type or unit already, or no more keys
- * fit.
+ * their unit (or NULL). 0 where kymo_key_register (<kymo/key.h>) fails, which says why:
+ * the name has another type or unit already, readers know it with another type, or no
+ * more keys fit.
  */
 KYMO_API uint16_t kymo_mark_key(const char *name, uint32_t value_type, const char *unit);
 

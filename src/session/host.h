@@ -106,6 +106,9 @@ void ky_host_set_state(struct kymo_source_host *host, uint32_t state, const char
 /* host_names.c */
 int32_t ky_host_type(struct kymo_source_host *host, const struct kymo_type_desc *desc,
 		     uint16_t *out);
+/* KYMO_ERROR_INVALID, and why, if it is no key, or has another type than is known. */
+int32_t ky_host_key_check(const struct kymo_source_host *host,
+			  const struct kymo_key_desc *desc, struct kymo_error *error);
 int32_t ky_host_key(struct kymo_source_host *host, const struct kymo_key_desc *desc,
 		    uint16_t *out);
 int32_t ky_host_domain(struct kymo_source_host *host, const struct kymo_domain_desc *desc,

@@ -55,6 +55,18 @@ static int32_t make_room(struct kymo_source_host *host, size_t count,
 	return KYMO_OK;
 }
 
+/* By the first that is wrong: its type is what a maker of a source may get wrong. */
+static int32_t check_keys(const struct kymo_source_host *host, struct kymo_error *error)
+{
+	for (size_t i = 0; host->desc->keys && host->desc->keys[i]; i++) {
+		int32_t status = ky_host_key_check(host, host->desc->keys[i], error);
+
+		if (status != KYMO_OK)
+			return status;
+	}
+	return KYMO_OK;
+}
+
 int32_t ky_host_declare(struct kymo_source_host *host, struct kymo_error *error)
 {
 	size_t types, keys, domains, link_kinds;
@@ -77,6 +89,8 @@ int32_t ky_host_declare(struct kymo_source_host *host, struct kymo_error *error)
 		.link_kinds = to + types + keys + domains,
 	};
 	status = declare_types(host, to, error);
+	if (status == KYMO_OK)
+		status = check_keys(host, error);
 	if (status == KYMO_OK)
 		status = declare_keys(host, to += types, error);
 	if (status == KYMO_OK)

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "record/dictionary.h"
+#include "record/known_keys.h"
 #include "registry/static_types.h"
 #include "registry/type_table.h"
 
@@ -157,14 +159,36 @@ int32_t ky_host_type(struct kymo_source_host *host, const struct kymo_type_desc 
 	return status;
 }
 
+int32_t ky_host_key_check(const struct kymo_source_host *host,
+			  const struct kymo_key_desc *desc, struct kymo_error *error)
+{
+	const struct kymo_key_desc *const *known = host->desc->keys;
+	char was[KY_TYPE_TEXT_MAX], said[KY_TYPE_TEXT_MAX];
+
+	if (!KYMO_HAS_FIELD(desc, unit) || !desc->name || !desc->name[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "a key has no name");
+	if (!ky_value_type_is_one(desc->value_type))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "its key \"%.64s\" is of type %#x, which is none",
+				    desc->name, desc->value_type);
+	while (known && *known && strcmp((*known)->name, desc->name) != 0)
+		known++;
+	if (known && *known && (*known)->value_type != desc->value_type)
+		return ky_error_set(
+			error, KYMO_ERROR_INVALID,
+			"its key \"%.64s\" is declared for values of %s, not %s",
+			desc->name, ky_value_type_text((*known)->value_type, was),
+			ky_value_type_text(desc->value_type, said));
+	return ky_known_key_check(desc->name, desc->value_type, error);
+}
+
 int32_t ky_host_key(struct kymo_source_host *host, const struct kymo_key_desc *desc,
 		    uint16_t *out)
 {
 	struct ky_key_entry entry = {0};
 
-	(void)host;
 	*out = 0;
-	if (!KYMO_HAS_FIELD(desc, unit) || !desc->name || !desc->name[0])
+	if (ky_host_key_check(host, desc, NULL) != KYMO_OK)
 		return KYMO_ERROR_INVALID;
 	entry.name = ky_dictionary_text(desc->name);
 	entry.unit = ky_dictionary_text(desc->unit);

@@ -11,28 +11,16 @@
 
 #include <string.h>
 
-#include "base/lock.h"
 #include "capture/lease.h"
 #include "record/dictionary.h"
 #include "registry/static_types.h"
 #include "session/line.h"
 #include "session/mark_types.h"
-#include "session/page.h"
 
-#define KEYS_MAX      4096u
 #define VALUES_MAX    1500u
 #define INLINE_VALUES 2u /* in the first line */
 #define MORE_VALUES   6u /* in a MORE line */
 #define PIECE_VALUES  7u /* 8 bytes each, in a BYTES line */
-
-struct mark_key {
-	uint32_t name, unit, value_type;
-	uint16_t key;
-};
-
-/* Only appended to, the count last; under mark_lock. */
-static struct mark_key keys[KEYS_MAX];
-static uint32_t key_count;
 
 /*
  * The source "app", the handle of its user_annotation, what of that the quick way needs
@@ -148,57 +136,6 @@ uint32_t kymo_mark_intern(const char *text, size_t size)
 	ky_gate_decide();
 	return text ? ky_dictionary_string((struct kymo_str){text, size})
 		    : KY_STRING_NOT_KEPT;
-}
-
-/* The key of that name and description; KYMO_ERROR_EXISTS if it has another one. */
-static int32_t find_key(struct mark_key *key)
-{
-	for (uint32_t i = 0; i < key_count; i++) {
-		if (keys[i].name != key->name)
-			continue;
-		if (keys[i].unit != key->unit || keys[i].value_type != key->value_type)
-			return KYMO_ERROR_EXISTS;
-		key->key = keys[i].key;
-		return KYMO_OK;
-	}
-	return KYMO_ERROR_NOT_FOUND;
-}
-
-static void add_key(struct mark_key *key)
-{
-	const struct ky_key_entry entry = {
-		.name = key->name,
-		.unit = key->unit,
-		.value_type = key->value_type,
-	};
-	uint32_t id;
-
-	if (key_count == KEYS_MAX ||
-	    ky_dictionary_intern(KY_ENTRY_KEY, &entry, sizeof(entry), &id) != KYMO_OK)
-		return;
-	key->key = (uint16_t)id;
-	keys[key_count] = *key;
-	__atomic_store_n(&key_count, key_count + 1, __ATOMIC_RELEASE);
-}
-
-uint16_t kymo_mark_key(const char *name, uint32_t value_type, const char *unit)
-{
-	uint32_t *lock = &ky_session_page()->mark_lock;
-	struct mark_key key = {.value_type = value_type};
-
-	if (!name || !name[0] || value_type < KYMO_VALUE_INT64 ||
-	    (value_type & ~KYMO_VALUE_ARRAY) > KYMO_VALUE_TIME)
-		return 0;
-	ky_gate_decide();
-	key.name = ky_dictionary_text(name);
-	key.unit = ky_dictionary_text(unit);
-	if (key.name == KY_STRING_NOT_KEPT || key.unit == KY_STRING_NOT_KEPT)
-		return 0;
-	ky_lock(lock);
-	if (find_key(&key) == KYMO_ERROR_NOT_FOUND)
-		add_key(&key);
-	ky_unlock(lock);
-	return key.key;
 }
 
 __attribute__((noinline)) static uint64_t ticks_slowly(void)

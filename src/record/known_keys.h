@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keys that readers of traces know by name; <kymo/key.h> is what others see of them. */
+#ifndef KYMO_RECORD_KNOWN_KEYS_H
+#define KYMO_RECORD_KNOWN_KEYS_H
+
+#include <kymo/key.h>
+
+#define KY_TYPE_TEXT_MAX 32u
+
+/* "int64", "array of strings", ...; the text is `out`. */
+const char *ky_value_type_text(uint32_t type, char out[KY_TYPE_TEXT_MAX]);
+
+/* Whether keys can have values of that type. */
+int ky_value_type_is_one(uint32_t type);
+
+/*
+ * KYMO_ERROR_INVALID, and what is expected, if the key's name is known and its values are
+ * of another type.
+ */
+int32_t ky_known_key_check(const char *name, uint32_t type, struct kymo_error *error);
+
+#endif
