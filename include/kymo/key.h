@@ -31,8 +31,8 @@ KYMO_API const struct kymo_key_desc *kymo_key_known_at(size_t index);
  * too.
  *
  * KYMO_ERROR_INVALID: no name, no such type, or a known name that has another type.
- * KYMO_ERROR_EXISTS: the application has it with another type or unit. KYMO_ERROR_NO_MEMORY:
- * no more than 4096 fit. The error says which type is expected.
+ * KYMO_ERROR_EXISTS: the application has it with another type or unit.
+ * KYMO_ERROR_NO_MEMORY: no more than 4096 fit. The error says which type is expected.
  */
 KYMO_API int32_t kymo_key_register(const struct kymo_key_desc *desc, uint16_t *key,
 				   struct kymo_error *error);

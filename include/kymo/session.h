@@ -29,6 +29,7 @@
 
 #include <kymo/base.h>
 #include <kymo/config.h>
+#include <kymo/key.h>
 #include <kymo/sink.h>
 
 KYMO_BEGIN_DECLS
@@ -120,6 +121,19 @@ KYMO_API int32_t kymo_session_pause(struct kymo_session *session,
 				    struct kymo_error *error);
 KYMO_API int32_t kymo_session_resume(struct kymo_session *session,
 				     struct kymo_error *error);
+
+/*
+ * Says something of the whole session: a key of kymo_key_register with its value, which
+ * is copied and stands at the top of the trace. From create to stop, in any state
+ * between. INT64 "rank" and "world_size" identify the process.
+ *
+ * KYMO_ERROR_INVALID: no such key, a value of another type than the key's, an empty array
+ * or a time. KYMO_ERROR_EXISTS: the session has a value for the key, which stays.
+ * KYMO_ERROR_NO_MEMORY: there is no room for it.
+ */
+KYMO_API int32_t kymo_session_metadata(struct kymo_session *session,
+				       const struct kymo_value *value,
+				       struct kymo_error *error);
 
 /*
  * Closes the gate, stops the sources, takes what they still have of before, and cuts.

@@ -20,10 +20,10 @@
 #define INT64S  (KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY)
 #define NESTED  KYMO_VALUE_NESTED
 
-#define KEY(key_name, type, key_unit, group)                                         \
-	{                                                                            \
-		.struct_size = sizeof(struct kymo_key_desc), .value_type = (type),   \
-		.name = (key_name), .unit = (key_unit), .help = (group)              \
+#define KEY(key_name, type, key_unit, group)                                       \
+	{                                                                          \
+		.struct_size = sizeof(struct kymo_key_desc), .value_type = (type), \
+		.name = (key_name), .unit = (key_unit), .help = (group)            \
 	}
 #define OPERATION(name, type)  KEY(name, type, NULL, "operation")
 #define COLLECTIVE(name, type) KEY(name, type, NULL, "collective")
@@ -145,16 +145,17 @@ static const char *const free_words[] = {"id", "name", "vendor", "kind", "kernel
 
 const char *ky_value_type_text(uint32_t type, char out[KY_TYPE_TEXT_MAX])
 {
-	static const char *const names[] = {"none",   "int64",        "uint64", "double",
-					    "bool",   "string",       "code",   "time",
-					    "nested", "list",         "dict"};
+	static const char *const names[] = {"none",   "int64",  "uint64", "double",
+					    "bool",   "string", "code",   "time",
+					    "nested", "list",   "dict"};
 	const uint32_t element = type & ~KYMO_VALUE_ARRAY;
 
 	if (element >= sizeof(names) / sizeof(names[0]))
 		snprintf(out, KY_TYPE_TEXT_MAX, "type %#x", type);
 	else
 		snprintf(out, KY_TYPE_TEXT_MAX, "%s%s", names[element],
-			 type != KYMO_VALUE_NESTED && type & KYMO_VALUE_ARRAY ? "[]" : "");
+			 type != KYMO_VALUE_NESTED && type & KYMO_VALUE_ARRAY ? "[]"
+									      : "");
 	return out;
 }
 

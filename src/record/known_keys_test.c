@@ -57,8 +57,7 @@ static void a_known_key_has_its_type(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct kymo_error error = {0};
-		int32_t status =
-			ky_known_key_check(rows[i].name, rows[i].type, &error);
+		int32_t status = ky_known_key_check(rows[i].name, rows[i].type, &error);
 
 		assert_int_equal(status, rows[i].message ? KYMO_ERROR_INVALID : KYMO_OK);
 		if (rows[i].message && !strstr(error.message, rows[i].message))

@@ -113,8 +113,9 @@ int32_t kymo_key_register(const struct kymo_key_desc *desc, uint16_t *key,
 	int32_t status = KYMO_ERROR_NO_MEMORY;
 
 	if (!desc || !key)
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "no description of a key, or no place for its number");
+		return ky_error_set(
+			error, KYMO_ERROR_INVALID,
+			"no description of a key, or no place for its number");
 	*key = 0;
 	if (check(desc, error) != KYMO_OK)
 		return KYMO_ERROR_INVALID;
@@ -130,10 +131,11 @@ int32_t kymo_key_register(const struct kymo_key_desc *desc, uint16_t *key,
 	if (status == KYMO_ERROR_EXISTS)
 		return say_exists(desc, &wanted, error);
 	if (status != KYMO_OK)
-		return ky_error_set(error, status,
-				    "no room for the key \"%s\": %u are the most, and names "
-				    "need some in the dictionary",
-				    desc->name, KEYS_MAX);
+		return ky_error_set(
+			error, status,
+			"no room for the key \"%s\": %u are the most, and names "
+			"need some in the dictionary",
+			desc->name, KEYS_MAX);
 	*key = wanted.key;
 	return KYMO_OK;
 }

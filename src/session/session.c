@@ -239,6 +239,7 @@ void kymo_session_destroy(struct kymo_session *session)
 	unlock_sessions();
 	free_sources(session->sources);
 	free(session->types);
+	ky_session_metadata_free(session);
 	free(session->wanted);
 	free(session);
 }
@@ -423,6 +424,7 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 				    "this system cannot keep forked children out of the "
 				    "recording (MADV_WIPEONFORK, Linux 4.14)");
 	ky_capture_host_anchor(&session->embedded->capture);
+	ky_session_metadata_publish(session);
 	session->state = KY_SESSION_PREPARED;
 	set_session(session);
 	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch);

@@ -16,6 +16,8 @@
 #define KY_SESSION_STOPPED   3u
 #define KY_SESSION_PAUSED    4u
 
+struct ky_session_value; /* session_metadata.c */
+
 struct kymo_session {
 	uint32_t state;    /* KY_SESSION_*; under session_lock */
 	pid_t pid;         /* of the process that made it */
@@ -28,6 +30,7 @@ struct kymo_session {
 	char *types;           /* the same */
 	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */
 	struct ky_embedded *embedded;        /* from PREPARED on */
+	struct ky_session_value *metadata;   /* what was said of it, in order */
 	char wanted_types[KY_TYPE_LIST_MAX]; /* made of `types` by prepare */
 	/* Who reads what it has captured, in which process; under session_lock. */
 	uint32_t users;
@@ -38,6 +41,10 @@ struct kymo_session {
  */
 int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 			 const char *what, struct kymo_error *error);
+
+/* session_metadata.c: tells the capture, which is mirrored, what was said so far. */
+void ky_session_metadata_publish(const struct kymo_session *session);
+void ky_session_metadata_free(struct kymo_session *session);
 
 /* Whether it becomes the capture itself, which no sink writes. */
 int ky_is_capture_path(const char *path);
