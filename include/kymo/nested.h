@@ -34,6 +34,7 @@ KYMO_BEGIN_DECLS
 
 #define KYMO_NESTED_DEPTH_MAX 16u /* lists and dictionaries within each other */
 
+/* Frozen. A value in the making; its members are the functions' below. */
 struct kymo_nested {
 	uint64_t *words;
 	uint32_t capacity, used;

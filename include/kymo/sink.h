@@ -46,7 +46,7 @@ struct kymo_trace_value {
 	};
 };
 
-/* What is called for a value and all that is in it; none may be NULL. */
+/* Frozen. What is called for a value and all that is in it; none may be NULL. */
 struct kymo_value_visitor {
 	/* A value that has no items: one of 64 bits, a text, or an array. */
 	void (*value)(void *context, const struct kymo_trace_value *value);

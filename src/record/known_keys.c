@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names and types are libkineto's, whose traces readers were made for
- * (MetadataFieldCatalog.h, CuptiActivity.cpp there). Few and looked up when something is
- * registered, so a list is enough.
+ * The names and types are libkineto's, whose traces readers were made for. They are few
+ * and looked up when something is registered, so a list is enough.
  */
 #include "record/known_keys.h"
 

@@ -132,6 +132,64 @@ static void no_new_types_come_while_they_are_frozen(void **state)
 	assert_int_equal(again, 0);
 }
 
+static void a_key_has_the_type_that_is_known_or_declared(void **state)
+{
+	static const struct kymo_key_desc declared = {
+		.struct_size = sizeof(declared),
+		.value_type = KYMO_VALUE_DOUBLE,
+		.name = "load",
+	};
+	static const struct kymo_key_desc *const keys[] = {&declared, NULL};
+	static const struct kymo_source_desc with_keys = {
+		.struct_size = sizeof(with_keys), .name = "npu", .keys = keys};
+	struct kymo_source_host *other = ky_host_create(&plugin, &with_keys, 3);
+	struct kymo_key_desc key = declared;
+	struct kymo_error error = {0};
+	uint16_t number;
+
+	(void)state;
+	assert_non_null(other);
+	assert_int_equal(table->key(other, &key, &number), KYMO_OK);
+	key.value_type = KYMO_VALUE_INT64;
+	assert_int_equal(table->key(other, &key, &number), KYMO_ERROR_INVALID);
+	assert_int_equal(number, 0);
+	assert_int_equal(ky_host_key_check(other, &key, &error), KYMO_ERROR_INVALID);
+	assert_string_equal(error.message, "its key \"load\" is declared for values of "
+					   "double, not int64");
+	/* What one source declares is no other source's affair. */
+	assert_int_equal(table->key(host, &key, &number), KYMO_OK);
+	key.name = "Input Dims";
+	assert_int_equal(table->key(host, &key, &number), KYMO_ERROR_INVALID);
+	key.value_type = KYMO_VALUE_NESTED;
+	assert_int_equal(table->key(host, &key, &number), KYMO_OK);
+	key.value_type = KYMO_VALUE_DICT;
+	key.name = "dict";
+	assert_int_equal(ky_host_key_check(host, &key, &error), KYMO_ERROR_INVALID);
+	assert_string_equal(error.message,
+			    "its key \"dict\" is of type 0xa, which is none");
+}
+
+static void wrong_keys_of_a_table_are_named(void **state)
+{
+	static const struct kymo_key_desc grid = {
+		.struct_size = sizeof(grid),
+		.value_type = KYMO_VALUE_STRING,
+		.name = "grid",
+	};
+	static const struct kymo_key_desc *const keys[] = {&grid, NULL};
+	static const struct kymo_source_desc with_keys = {
+		.struct_size = sizeof(with_keys), .name = "npu", .keys = keys};
+	struct kymo_source_host *other = ky_host_create(&plugin, &with_keys, 4);
+	struct kymo_error error = {0};
+
+	(void)state;
+	assert_non_null(other);
+	assert_int_equal(ky_host_declare(other, &error), KYMO_ERROR_INVALID);
+	assert_string_equal(error.message,
+			    "the key \"grid\" is one that readers of traces know: its "
+			    "values have to be int64[], not string");
+}
+
 static void a_shared_domain_is_the_same_for_all_sources(void **state)
 {
 	struct kymo_source_host *other = ky_host_create(&plugin, &desc, 2);
@@ -268,6 +326,8 @@ int main(void)
 		TEST(types_are_described_in_full),
 		TEST(an_alias_is_the_generic_type_however_it_is_shown),
 		TEST(no_new_types_come_while_they_are_frozen),
+		TEST(a_key_has_the_type_that_is_known_or_declared),
+		TEST(wrong_keys_of_a_table_are_named),
 		TEST(a_shared_domain_is_the_same_for_all_sources),
 		TEST(bad_descriptions_are_refused),
 		TEST(the_calling_thread_has_the_track_of_its_records),

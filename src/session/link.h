@@ -10,8 +10,9 @@
 static inline int ky_link_is_due(const struct ky_writer *writer,
 				 const struct kymo_record *record)
 {
-	return KYMO_UNLIKELY(writer->regions.count != 0) &&
-	       record->kind == KYMO_KIND_SPAN && record->flags & KYMO_RECORD_ORIGIN &&
+	return record->flags & KYMO_RECORD_ORIGIN &&
+	       KYMO_UNLIKELY(writer->regions.count != 0) &&
+	       record->kind == KYMO_KIND_SPAN &&
 	       (record->track == 0 || record->track == writer->track);
 }
 

@@ -71,6 +71,13 @@ static struct build *build_all(void)
 		struct ky_attribute attribute;
 		uint64_t value[2];
 	} set = {{5, 0, 2}, {6, 7}};
+	/* A dictionary of a list with an empty one in it, and of a text. */
+	struct {
+		struct ky_attribute attribute;
+		uint64_t words[9];
+	} nested = {{6, 0, 9},
+		    {KYMO_VALUE_DICT | 2ull << 32, 1, KYMO_VALUE_LIST | 2ull << 32,
+		     KYMO_VALUE_LIST, KYMO_VALUE_INT64, 42, 2, KYMO_VALUE_STRING, 3}};
 	struct {
 		struct ky_group_entry group;
 		struct ky_counter_entry counters[1];
@@ -87,8 +94,10 @@ static struct build *build_all(void)
 	build_key(build, "value", KYMO_VALUE_DOUBLE);
 	build_key(build, "time", KYMO_VALUE_TIME);
 	build_key(build, "grid", KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY);
+	build_key(build, "nested", KYMO_VALUE_NESTED);
 	build_entry(build, KY_ENTRY_ATTRIBUTES, &set, sizeof(set));
 	build_entry(build, KY_ENTRY_METADATA, &set, sizeof(set));
+	build_entry(build, KY_ENTRY_METADATA, &nested, sizeof(nested));
 	build_entry(build, KY_ENTRY_STATE, &fate, sizeof(fate));
 	build_thread(build, 501, "main");
 	device = build_device(build, source, 0);
@@ -110,21 +119,39 @@ static void tell_text(FILE *out, const char *what, struct kymo_str text)
 	fprintf(out, " %s=\"%.*s\"", what, (int)text.size, text.size ? text.data : "");
 }
 
+static void tell_value(void *context, const struct kymo_trace_value *value)
+{
+	FILE *out = context;
+
+	tell_text(out, "key", value->key);
+	tell_text(out, "unit", value->unit);
+	fprintf(out, " %#x[%u]", value->type, value->count);
+	if (value->type == KYMO_VALUE_STRING)
+		tell_text(out, "", value->text);
+	else if (!(value->type & KYMO_VALUE_ARRAY))
+		fprintf(out, "%" PRIu64, value->u64);
+	for (uint32_t n = 0; n < value->count; n++)
+		fprintf(out, " %" PRIu64, value->u64_array[n]);
+}
+
+static void tell_items(void *context, const struct kymo_trace_value *value)
+{
+	tell_text(context, "items of", value->key);
+	fprintf(context, " %u[%u]", value->type, value->count);
+}
+
+static void tell_end_of_items(void *context, const struct kymo_trace_value *value)
+{
+	fprintf(context, " end of %u", value->type);
+}
+
 static void tell_values(FILE *out, const struct kymo_trace_value *values, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct kymo_trace_value *value = &values[i];
+	static const struct kymo_value_visitor visitor = {
+		.value = tell_value, .begin = tell_items, .end = tell_end_of_items};
 
-		tell_text(out, "key", value->key);
-		tell_text(out, "unit", value->unit);
-		fprintf(out, " %#x[%u]", value->type, value->count);
-		if (value->type == KYMO_VALUE_STRING)
-			tell_text(out, "", value->text);
-		else if (!(value->type & KYMO_VALUE_ARRAY))
-			fprintf(out, "%" PRIu64, value->u64);
-		for (uint32_t n = 0; n < value->count; n++)
-			fprintf(out, " %" PRIu64, value->u64_array[n]);
-	}
+	for (size_t i = 0; i < count; i++)
+		kymo_value_visit(&values[i], &visitor, out);
 	fputc('\n', out);
 }
 
@@ -247,6 +274,9 @@ static void memory_tells_what_the_timeline_does(void **state)
 	/* It was some of everything. */
 	assert_non_null(strstr(first, "device 0 0"));
 	assert_non_null(strstr(first, "[2] 128 4"));
+	assert_non_null(strstr(first, "items of=\"nested\" 10[2]"));
+	assert_non_null(
+		strstr(first, " 9[0] end of 9 key=\"\" unit=\"\" 0x1[0]42 end of 9"));
 	assert_non_null(strstr(first, "\n5 "));
 	free(first);
 	free(second);

@@ -3,6 +3,7 @@
 #include "mirror.h"
 
 #include <kymo/error.h>
+#include <kymo/nested.h>
 #include <kymo/plugin.h>
 #include <kymo/record.h>
 
@@ -72,6 +73,12 @@ const struct mirror_member mirror_plugin[] = {
 	MEMBER(struct kymo_record_lease, begin, 16, 8),
 	MEMBER(struct kymo_record_lease, sequence, 24, 8),
 	MEMBER(struct kymo_record_lease, reserved, 32, 32),
+	MEMBER(struct kymo_nested, words, 0, 8),
+	MEMBER(struct kymo_nested, capacity, 8, 4),
+	MEMBER(struct kymo_nested, used, 12, 4),
+	MEMBER(struct kymo_nested, depth, 16, 4),
+	MEMBER(struct kymo_nested, is_bad, 20, 4),
+	MEMBER(struct kymo_nested, open, 24, 64),
 	MEMBER(struct kymo_type_desc, struct_size, 0, 4),
 	MEMBER(struct kymo_type_desc, shapes, 4, 4),
 	MEMBER(struct kymo_type_desc, side, 8, 4),

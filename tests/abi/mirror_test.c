@@ -10,6 +10,7 @@
 #include <kymo/control.h>
 #include <kymo/doctor.h>
 #include <kymo/error.h>
+#include <kymo/link.h>
 #include <kymo/plugin.h>
 #include <kymo/record.h>
 #include <kymo/request.h>
@@ -73,6 +74,8 @@ static const struct layout layouts[] = {
 	FROZEN(struct kymo_value, 16),
 	GROWING(struct kymo_host, 248),
 	FROZEN(struct kymo_trace_value, 56),
+	FROZEN(struct kymo_value_visitor, 24),
+	FROZEN(struct kymo_nested, 88),
 	GROWING(struct kymo_trace_process, 120),
 	GROWING(struct kymo_trace_device, 104),
 	GROWING(struct kymo_trace_track, 72),
@@ -119,6 +122,13 @@ static const struct constant constants[] = {
 	CONSTANT(KYMO_ERROR_CANCELLED, -13),
 	CONSTANT(KYMO_END, 1),
 	CONSTANT(KYMO_AGAIN, 2),
+	CONSTANT(KYMO_VALUE_NESTED, 0x108),
+	CONSTANT(KYMO_VALUE_LIST, 9),
+	CONSTANT(KYMO_VALUE_DICT, 10),
+	CONSTANT(KYMO_NESTED_DEPTH_MAX, 16),
+	CONSTANT(KYMO_LINK_OP, 0),
+	CONSTANT(KYMO_LINK_USER, 1),
+	CONSTANT(KYMO_LINK_DEPTH_MAX, 32),
 	CONSTANT(KYMO_LINE_SIZE, 64),
 	CONSTANT(KYMO_RECORD_LINES_MAX, 255),
 	CONSTANT(KYMO_KIND_SPAN, 1),
