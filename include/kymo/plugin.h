@@ -218,7 +218,9 @@ struct kymo_source_ops {
 	/*
 	 * Somebody opens and closes a region that launches of the calling thread are to
 	 * be linked to. Unlike all others these come from any thread, several at once, at
-	 * any time between start and stop; a pop may come without its push.
+	 * any time between start and stop; a pop may come without its push. Without the
+	 * operation the host links launches to an application's regions (link.h) itself:
+	 * SPANs that are an ORIGIN, as they are emitted in the thread that made them.
 	 */
 	void (*push_correlation)(void *source, uint16_t domain, uint64_t value);
 	void (*pop_correlation)(void *source, uint16_t domain);
