@@ -6,8 +6,8 @@
 
 #include <kymo/base.h>
 
+#include "base/nearest.h"
 #include "commands.h"
-#include "nearest.h"
 #include "say.h"
 
 static int run_help(int argc, char **argv);
@@ -48,7 +48,7 @@ static const struct command *find_command(const char *name)
 
 static int refuse_command(const char *name)
 {
-	struct ky_nearest nearest = {.word = name, .size = strlen(name)};
+	struct ky_nearest nearest = {.word = {name, strlen(name)}};
 	size_t i;
 
 	for (i = 0; i < COMMAND_COUNT; i++)

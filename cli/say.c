@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "nearest.h"
+#include "base/nearest.h"
 
 /* ---- Numbers ---- */
 
@@ -204,31 +204,26 @@ int ky_say_error(int status, const char *format, ...)
 	return status;
 }
 
-static const char *nearest_option(const char *word, const struct option *options)
-{
-	struct ky_nearest nearest = {.word = word + 2, .size = strcspn(word + 2, "=")};
-
-	for (; options->name; options++)
-		ky_nearest_offer(&nearest, options->name);
-	return ky_nearest_found(&nearest);
-}
-
 int ky_say_usage(int status, int option, char **argv, const struct option *options)
 {
 	const char letter[] = {'-', (char)optopt, '\0'};
 	const char *word = argv[optind - 1]; /* the one that was just read */
 	const bool is_long = strncmp(word, "--", 2) == 0;
-	const char *meant = is_long ? nearest_option(word, options) : NULL;
+	struct ky_nearest nearest = {0};
 
+	if (is_long)
+		nearest.word = (struct kymo_str){word + 2, strcspn(word + 2, "=")};
+	for (; is_long && options->name; options++)
+		ky_nearest_offer(&nearest, options->name);
 	if (option == ':')
 		return ky_say_error(status, "%s: %s wants a value; see kymo %s --help",
 				    argv[0], word, argv[0]);
 	if (is_long && optopt != 0)
 		return ky_say_error(status, "%s: %.*s takes no value; see kymo %s --help",
 				    argv[0], (int)strcspn(word, "="), word, argv[0]);
-	if (meant)
+	if (ky_nearest_found(&nearest))
 		return ky_say_error(status, "%s: unknown option %s; did you mean --%s?",
-				    argv[0], word, meant);
+				    argv[0], word, ky_nearest_found(&nearest));
 	/* Of letters in one word only getopt knows which it was. */
 	return ky_say_error(status, "%s: unknown option %s; see kymo %s --help", argv[0],
 			    is_long ? word : letter, argv[0]);

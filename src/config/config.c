@@ -82,12 +82,15 @@ static int32_t refuse_value(struct kymo_str name, struct kymo_str text,
 static int32_t warn_unknown(struct kymo_config *config, const char *origin,
 			    struct kymo_str name, struct kymo_error *error)
 {
-	const char *nearest = ky_key_nearest(name);
+	struct ky_nearest nearest = {.word = name};
 	char quoted[KY_QUOTE_SIZE];
+	const char *meant;
 
+	ky_keys_offer(&nearest);
+	meant = ky_nearest_found(&nearest);
 	return warn(config, error, "%s: no key \"%s\"%s%s%s", origin,
-		    ky_quote(quoted, name), nearest ? "; did you mean " : "",
-		    nearest ? nearest : "", nearest ? "?" : "");
+		    ky_quote(quoted, name), meant ? "; did you mean " : "",
+		    meant ? meant : "", meant ? "?" : "");
 }
 
 /* `before`: how many bytes of `origin` name the text, and not the line. */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define WORD_MAX 64 /* of words that are compared; the longest key has 44 */
-
 #define COUNT .kind = KY_KIND_INTEGER, .most = INT32_MAX
 #define FLAG  .kind = KY_KIND_BOOL, .fallback = "false"
 #define WORDS .kind = KY_KIND_TEXT
@@ -174,39 +172,6 @@ static int is_named(struct kymo_str name, const char *text)
 	return strlen(text) == name.size && memcmp(name.data, text, name.size) == 0;
 }
 
-static int is_same_letter(char a, char b)
-{
-	return a == b ||
-	       ((a ^ b) == ('a' ^ 'A') && (a | 0x20) >= 'a' && (a | 0x20) <= 'z');
-}
-
-/* Levenshtein's distance, whatever the case. */
-static size_t distance_of(struct kymo_str a, const char *b)
-{
-	size_t row[WORD_MAX + 1], size = strlen(b);
-
-	if (a.size > WORD_MAX || size > WORD_MAX)
-		return WORD_MAX;
-	for (size_t j = 0; j <= size; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.size; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= size; j++) {
-			size_t best = corner + !is_same_letter(a.data[i - 1], b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[size];
-}
-
 const struct ky_key *ky_key_at(size_t index)
 {
 	return index < KEY_COUNT ? &keys[index] : NULL;
@@ -231,22 +196,11 @@ const struct ky_key *ky_key_find(struct kymo_str name, size_t *index, uint64_t *
 	return NULL;
 }
 
-const char *ky_key_nearest(struct kymo_str name)
+void ky_keys_offer(struct ky_nearest *nearest)
 {
-	size_t best = WORD_MAX;
-	const char *found = NULL;
-
-	for (size_t i = 0; i < KEY_COUNT + OTHER_COUNT; i++) {
-		const char *candidate =
-			i < KEY_COUNT ? keys[i].name : others[i - KEY_COUNT].name;
-		size_t distance = distance_of(name, candidate);
-
-		/* A third of the word may be wrong. */
-		if ((i < KEY_COUNT && keys[i].is_variable_only) || distance >= best ||
-		    distance > 1 + strlen(candidate) / 3)
-			continue;
-		best = distance;
-		found = candidate;
-	}
-	return found;
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		if (!keys[i].is_variable_only)
+			ky_nearest_offer(nearest, keys[i].name);
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		ky_nearest_offer(nearest, others[i].name);
 }

@@ -8,6 +8,8 @@
 
 #include <kymo/base.h>
 
+#include "base/nearest.h"
+
 /* Those that are used by name; the table has more behind them. */
 enum ky_key_id {
 	KY_KEY_SOURCES,
@@ -68,7 +70,7 @@ const struct ky_key *ky_key_at(size_t index);
  */
 const struct ky_key *ky_key_find(struct kymo_str name, size_t *index, uint64_t *factor);
 
-/* The name of a key that may have been meant, or NULL. */
-const char *ky_key_nearest(struct kymo_str name);
+/* Offers the names that a text may have. */
+void ky_keys_offer(struct ky_nearest *nearest);
 
 #endif

@@ -75,14 +75,14 @@ static const struct ky_type_source *find_source(const struct maker *maker,
 
 static int32_t refuse_source(const struct maker *maker, struct kymo_str name)
 {
-	struct ky_guess guess = {.word = name};
+	struct ky_nearest nearest = {.word = name};
 	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24];
 
 	for (size_t i = 0; i < maker->count; i++) {
 		ky_candidates_add(all, sizeof(all), maker->sources[i].name);
-		ky_guess_offer(&guess, maker->sources[i].name);
+		ky_nearest_offer(&nearest, maker->sources[i].name);
 	}
-	ky_guess_say(&guess, meant, sizeof(meant));
+	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(maker->error, KYMO_ERROR_CONFIG,
 			    "no source \"%.*s\" is to be recorded%s: there are %s",
 			    (int)name.size, name.data, meant, all[0] ? all : "none");
@@ -91,14 +91,14 @@ static int32_t refuse_source(const struct maker *maker, struct kymo_str name)
 static int32_t refuse_member(const struct maker *maker,
 			     const struct ky_type_source *source, struct kymo_str name)
 {
-	struct ky_guess guess = {.word = name};
+	struct ky_nearest nearest = {.word = name};
 	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24];
 
 	for (size_t i = 0; source->types && source->types[i]; i++) {
 		ky_candidates_add(all, sizeof(all), source->types[i]->name);
-		ky_guess_offer(&guess, source->types[i]->name);
+		ky_nearest_offer(&nearest, source->types[i]->name);
 	}
-	ky_guess_say(&guess, meant, sizeof(meant));
+	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(maker->error, KYMO_ERROR_CONFIG,
 			    "%s: '%.*s'%s; the source \"%s\" has %s", unknown_name,
 			    (int)name.size, name.data, meant, source->name,

@@ -3,13 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "registry/static_types.h"
 
-#define GUESS_MAX  KY_TYPE_FULL_MAX
 #define QUOTED_MAX 80 /* bytes of what was typed */
 
 /* ---- For people ---- */
@@ -28,56 +26,13 @@ void ky_candidates_add(char *list, size_t size, const char *name)
 		snprintf(list + used, size - used, "%s\"%s\"", used ? ", " : "", name);
 }
 
-static int lower(char c)
+void ky_nearest_say(const struct ky_nearest *nearest, char *out, size_t size)
 {
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
+	const char *meant = ky_nearest_found(nearest);
 
-/* Levenshtein's distance in any case, of words short enough. */
-static size_t distance_of(struct kymo_str a, struct kymo_str b)
-{
-	size_t row[GUESS_MAX + 1];
-
-	if (a.size > GUESS_MAX || b.size > GUESS_MAX)
-		return GUESS_MAX;
-	for (size_t j = 0; j <= b.size; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.size; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= b.size; j++) {
-			size_t best =
-				corner + (lower(a.data[i - 1]) != lower(b.data[j - 1]));
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[b.size];
-}
-
-void ky_guess_offer(struct ky_guess *guess, const char *candidate)
-{
-	const size_t distance =
-		distance_of(guess->word, (struct kymo_str){candidate, strlen(candidate)});
-
-	if (guess->best[0] && distance >= guess->distance)
-		return;
-	snprintf(guess->best, sizeof(guess->best), "%s", candidate);
-	guess->distance = distance;
-}
-
-/* A third of the word may be wrong, one letter in any case. */
-void ky_guess_say(const struct ky_guess *guess, char *out, size_t size)
-{
 	out[0] = '\0';
-	if (guess->best[0] && guess->distance <= 1 + strlen(guess->best) / 3)
-		snprintf(out, size, " (did you mean \"%s\"?)", guess->best);
+	if (meant)
+		snprintf(out, size, " (did you mean \"%s\"?)", meant);
 }
 
 /* ---- Custom types ---- */
@@ -133,26 +88,26 @@ static int32_t find_full(struct ky_type_table *table, struct kymo_str name,
 static int32_t unknown(struct ky_type_table *table, struct kymo_str name,
 		       const char *complaint, struct kymo_error *error)
 {
-	struct ky_guess guess = {.word = name};
+	struct ky_nearest nearest = {.word = name};
 	struct ky_type type;
 	char meant[KY_TYPE_FULL_MAX + 24], all[200] = "";
 	const char *alias;
 	uint32_t number;
 
 	for (uint32_t i = 0; ky_type_table_at(table, i, &type) == KYMO_OK; i++) {
-		ky_guess_offer(&guess, type.full_name);
-		ky_guess_offer(&guess, type.full_name + type.plugin_size + 1);
+		ky_nearest_offer(&nearest, type.full_name);
+		ky_nearest_offer(&nearest, type.full_name + type.plugin_size + 1);
 		ky_candidates_add(all, sizeof(all), type.full_name);
 	}
 	for (uint32_t i = 0; ky_type_static_name(i); i++) {
 		if (ky_type_static_canonical(i) != i)
 			continue;
-		ky_guess_offer(&guess, ky_type_static_name(i));
+		ky_nearest_offer(&nearest, ky_type_static_name(i));
 		ky_candidates_add(all, sizeof(all), ky_type_static_name(i));
 	}
 	for (uint32_t i = 0; (alias = ky_type_alias(i, &number)); i++)
-		ky_guess_offer(&guess, alias);
-	ky_guess_say(&guess, meant, sizeof(meant));
+		ky_nearest_offer(&nearest, alias);
+	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(error, KYMO_ERROR_NOT_FOUND,
 			    "%s: '%.*s'%s; there are %s: see kymo types", complaint,
 			    (int)(name.size < QUOTED_MAX ? name.size : QUOTED_MAX),

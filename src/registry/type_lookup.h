@@ -3,6 +3,7 @@
 #ifndef KYMO_REGISTRY_TYPE_LOOKUP_H
 #define KYMO_REGISTRY_TYPE_LOOKUP_H
 
+#include "base/nearest.h"
 #include "registry/type_table.h"
 
 /*
@@ -24,16 +25,7 @@ int32_t ky_type_full_name(struct ky_type_table *table, uint32_t number, char *ou
 /* Adds `, "NAME"` to a list of candidates as long as it fits; then the rest is "...". */
 void ky_candidates_add(char *list, size_t size, const char *name);
 
-/* Of words that are offered one by one the one that was meant. */
-struct ky_guess {
-	struct kymo_str word;
-	char best[KY_TYPE_FULL_MAX + 1];
-	size_t distance; /* letters to be changed, added or left out */
-};
-
-void ky_guess_offer(struct ky_guess *guess, const char *candidate);
-
-/* The best, if it is near enough, as ` (did you mean "X"?)`, else "". */
-void ky_guess_say(const struct ky_guess *guess, char *out, size_t size);
+/* What was found as ` (did you mean "X"?)`, else "". */
+void ky_nearest_say(const struct ky_nearest *nearest, char *out, size_t size);
 
 #endif
