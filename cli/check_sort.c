@@ -2,20 +2,19 @@
 #include "check_sort.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "say.h"
 
 /* A sorted piece of the file while it is merged. */
 struct run {
-	off_t offset; /* of what is not yet read */
-	size_t left;  /* records not yet read */
-	char *buffer; /* part of the sorter's */
+	uint64_t offset; /* of what is not yet read */
+	size_t left;     /* records not yet read */
+	char *buffer;    /* part of the sorter's */
 	size_t at, count;
 };
 
@@ -25,7 +24,7 @@ struct ky_sorter {
 	char *buffer;
 	size_t count, at;
 	int fd; /* -1: all is in the buffer */
-	off_t file_size;
+	uint64_t file_size;
 	struct run *runs;
 	size_t run_count;
 	size_t *heap; /* run numbers, the one with the lowest record first */
@@ -41,51 +40,32 @@ static const char *folder(void)
 	return named && *named ? named : "/var/tmp";
 }
 
-static void fail(const char *what)
+static void fail(const char *what, int number)
 {
 	exit(ky_say_error(KY_EXIT_USAGE,
 			  "cannot %s a temporary file in \"%s\": %s; name another "
 			  "folder by TMPDIR",
-			  what, folder(), strerror(errno)));
+			  what, folder(), strerror(number)));
 }
 
-static int open_temporary(void)
+static void append(struct ky_sorter *sorter, const char *data, size_t size)
 {
-	char path[4096];
-	int fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int number;
 
-	if (fd >= 0)
-		return fd;
-	/* Not every file system has O_TMPFILE. */
-	snprintf(path, sizeof(path), "%s/kymo-check-XXXXXX", folder());
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		fail("make");
-	unlink(path);
-	return fd;
-}
-
-static void write_all(struct ky_sorter *sorter, const char *data, size_t size)
-{
-	while (size > 0) {
-		const ssize_t put = pwrite(sorter->fd, data, size, sorter->file_size);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			fail("write");
-		sorter->file_size += put;
-		data += put;
-		size -= (size_t)put;
-	}
+	if (sorter->fd < 0)
+		sorter->fd = ky_open_nameless(folder());
+	if (sorter->fd < 0)
+		fail("make", -sorter->fd);
+	number = ky_write_all(sorter->fd, data, size);
+	if (number != 0)
+		fail("write", number);
+	sorter->file_size += size;
 }
 
 static void put_run(struct ky_sorter *sorter)
 {
 	struct run *run;
 
-	if (sorter->fd < 0)
-		sorter->fd = open_temporary();
 	qsort(sorter->buffer, sorter->count, sorter->record_size, sorter->compare);
 	if ((sorter->run_count & (sorter->run_count - 1)) == 0)
 		sorter->runs = ky_must_grow(sorter->runs,
@@ -93,31 +73,23 @@ static void put_run(struct ky_sorter *sorter)
 					    sizeof(*sorter->runs));
 	run = &sorter->runs[sorter->run_count++];
 	*run = (struct run){.offset = sorter->file_size, .left = sorter->count};
-	write_all(sorter, sorter->buffer, sorter->count * sorter->record_size);
+	append(sorter, sorter->buffer, sorter->count * sorter->record_size);
 	sorter->count = 0;
 }
 
 /* False where the run is at its end. */
 static int refill(struct ky_sorter *sorter, struct run *run, size_t capacity)
 {
-	size_t size, got = 0;
+	size_t size, got;
+	int number;
 
 	run->count = run->left < capacity ? run->left : capacity;
 	run->at = 0;
 	size = run->count * sorter->record_size;
-	while (got < size) {
-		const ssize_t now = pread(sorter->fd, run->buffer + got, size - got,
-					  run->offset + (off_t)got);
-
-		if (now < 0 && errno == EINTR)
-			continue;
-		if (now <= 0) {
-			errno = now < 0 ? errno : EIO;
-			fail("read");
-		}
-		got += (size_t)now;
-	}
-	run->offset += (off_t)size;
+	number = ky_pread_all(sorter->fd, run->buffer, size, run->offset, &got);
+	if (number != 0 || got != size)
+		fail("read", number ? number : EIO);
+	run->offset += size;
 	run->left -= run->count;
 	return run->count > 0;
 }

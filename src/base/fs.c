@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fs.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/env.h"
-#include "base/error.h"
 
 int ky_write_all(int fd, const void *data, size_t size)
 {
@@ -75,6 +71,26 @@ int ky_path_beside(const char *path, const char *tail, char *out, size_t size)
 	return written >= 0 && (size_t)written < size;
 }
 
+int ky_open_nameless(const char *folder)
+{
+	char path[PATH_MAX];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	/* Not every file system has O_TMPFILE. */
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+		return -errno;
+	if ((size_t)snprintf(path, sizeof(path), "%s/.kymo-XXXXXX", folder) >=
+	    sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
 ssize_t ky_read_small(const char *path, char *buffer, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -98,39 +114,4 @@ ssize_t ky_read_small(const char *path, char *buffer, size_t size)
 	close(fd);
 	buffer[got] = '\0';
 	return number ? -number : (ssize_t)got;
-}
-
-int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error)
-{
-	const char *const parents[] = {ky_env_get("XDG_RUNTIME_DIR"),
-				       ky_env_get("TMPDIR"), "/tmp"};
-	int number = ENOENT;
-
-	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
-		if (!parents[i] || parents[i][0] != '/')
-			continue;
-		if ((size_t)snprintf(out, size, "%s/kymo-XXXXXX", parents[i]) >= size)
-			continue;
-		if (mkdtemp(out)) /* mode 0700 */
-			return KYMO_OK;
-		number = errno;
-	}
-	out[0] = '\0';
-	return ky_error_set_errno(error, number,
-				  "cannot make a private directory in XDG_RUNTIME_DIR, "
-				  "TMPDIR or /tmp");
-}
-
-int32_t ky_object_path(const void *address, char *out, size_t size)
-{
-	char resolved[PATH_MAX];
-	Dl_info info;
-
-	if (!dladdr(address, &info) || !info.dli_fname)
-		return KYMO_ERROR_NOT_FOUND;
-	if (!realpath(info.dli_fname, resolved))
-		return ky_status_from_errno(errno);
-	if ((size_t)snprintf(out, size, "%s", resolved) >= size)
-		return KYMO_ERROR_NO_MEMORY;
-	return KYMO_OK;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files, with every result checked. Descriptors are close-on-exec throughout. */
+/*
+ * Files, with every result checked. Descriptors are close-on-exec throughout. Needs
+ * nothing of the library, so programs are built with it too.
+ */
 #ifndef KYMO_BASE_FS_H
 #define KYMO_BASE_FS_H
 
@@ -27,10 +30,10 @@ int ky_path_beside(const char *path, const char *tail, char *out, size_t size);
 /* Reads a small file into `buffer`, always terminated; the size, or -errno. */
 ssize_t ky_read_small(const char *path, char *buffer, size_t size);
 
-/* A new private directory (0700) under XDG_RUNTIME_DIR, TMPDIR or /tmp. */
-int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error);
-
-/* The absolute path of the object that holds `address`. */
-int32_t ky_object_path(const void *address, char *out, size_t size);
+/*
+ * A file of that folder without a name, to write and read; it is gone with its
+ * descriptor, whatever ends the process. The descriptor, or -errno.
+ */
+int ky_open_nameless(const char *folder);
 
 #endif

@@ -87,35 +87,23 @@ static void a_name_beside_another_is_never_too_long(void **state)
 	assert_false(ky_path_beside("t.json", ".kymo-99", small, sizeof(small)));
 }
 
-static void a_private_dir_is_for_the_owner_only(void **state)
+static void a_nameless_file_leaves_nothing_behind(void **state)
 {
-	char path[PATH_MAX];
-	struct stat stat;
+	char folder[] = "/tmp/kymo-fs-XXXXXX", got[4];
+	size_t size;
+	int fd;
 
 	(void)state;
-	setenv("XDG_RUNTIME_DIR", "/no/such/folder", 1);
-	assert_int_equal(ky_private_dir(path, sizeof(path), NULL), KYMO_OK);
-	assert_int_equal(lstat(path, &stat), 0);
-	assert_int_equal(stat.st_mode & 07777, 0700);
-	assert_int_equal(rmdir(path), 0);
-}
-
-static void an_object_knows_where_it_lies(void **state)
-{
-	char path[PATH_MAX], exe[PATH_MAX];
-	ssize_t size = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	(void)state;
-	exe[size > 0 ? size : 0] = '\0';
-	assert_int_equal(ky_object_path((const void *)(uintptr_t)&ky_object_path, path,
-					sizeof(path)),
-			 KYMO_OK);
-	assert_string_equal(path, exe);
-	assert_int_equal(ky_object_path((const void *)8, path, sizeof(path)),
-			 KYMO_ERROR_NOT_FOUND);
-	assert_int_equal(
-		ky_object_path((const void *)(uintptr_t)&ky_object_path, path, 3),
-		KYMO_ERROR_NO_MEMORY);
+	assert_non_null(mkdtemp(folder));
+	fd = ky_open_nameless(folder);
+	assert_true(fd >= 0);
+	assert_int_equal(ky_write_all(fd, "abcd", 4), 0);
+	assert_int_equal(ky_pread_all(fd, got, sizeof(got), 0, &size), 0);
+	assert_memory_equal(got, "abcd", 4);
+	/* The folder is empty, though the file is open. */
+	assert_int_equal(rmdir(folder), 0);
+	close(fd);
+	assert_int_equal(ky_open_nameless(folder), -ENOENT);
 }
 
 int main(void)
@@ -125,8 +113,7 @@ int main(void)
 		cmocka_unit_test(a_short_file_gives_what_there_is),
 		cmocka_unit_test(a_file_is_moved_over_another_only_if_that_is_wanted),
 		cmocka_unit_test(a_name_beside_another_is_never_too_long),
-		cmocka_unit_test(a_private_dir_is_for_the_owner_only),
-		cmocka_unit_test(an_object_knows_where_it_lies),
+		cmocka_unit_test(a_nameless_file_leaves_nothing_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/place.h"
 #include "control/process.h"
 #include "control/protocol.h"
 

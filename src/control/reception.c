@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/place.h"
 #include "base/proc_stat.h"
 #include "control/channel.h"
 #include "control/process.h"

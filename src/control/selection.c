@@ -10,7 +10,7 @@
 #include <kymo/control.h>
 
 #include "base/error.h"
-#include "base/fs.h"
+#include "base/place.h"
 #include "registry/static_types.h"
 #include "registry/type_filter.h"
 

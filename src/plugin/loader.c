@@ -27,6 +27,7 @@
 
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/place.h"
 #include "plugin/check.h"
 #include "plugin/trust.h"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/place.h"
 #include "plugin/trust.h"
 #include "support/set_uid.h"
 #include "support/test.h"

@@ -6,8 +6,6 @@
 #include "timeline/sorter.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -62,26 +60,6 @@ static const char *temporary_folder(void)
 	return folder && folder[0] == '/' ? folder : "/tmp";
 }
 
-static int open_temporary(void)
-{
-	const char *folder = temporary_folder();
-	char path[4096];
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	/* Not every file system has O_TMPFILE. */
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-		return fd;
-	if ((size_t)snprintf(path, sizeof(path), "%s/kymo-XXXXXX", folder) >=
-	    sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 static int32_t add_run(struct ky_sorter *sorter)
 {
 	if (sorter->run_count == sorter->run_capacity) {
@@ -107,8 +85,9 @@ static int32_t spill(struct ky_sorter *sorter, struct kymo_error *error)
 	if (ky_batch_sort(batch) != KYMO_OK || add_run(sorter) != KYMO_OK)
 		return no_memory(error);
 	if (sorter->fd < 0)
-		sorter->fd = open_temporary();
-	number = sorter->fd < 0 ? errno : ky_write_all(sorter->fd, batch->sorted, size);
+		sorter->fd = ky_open_nameless(temporary_folder());
+	number = sorter->fd < 0 ? -sorter->fd
+				: ky_write_all(sorter->fd, batch->sorted, size);
 	if (number != 0)
 		return ky_error_set_errno(error, number,
 					  "cannot write the temporary file for sorting "
