@@ -16,8 +16,6 @@
  */
 #include "session/session.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -27,21 +25,18 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/lock.h"
-#include "base/options.h"
 #include "capture/lease.h"
-#include "config/config.h"
-#include "plugin/loader.h"
 #include "record/dictionary.h"
 #include "session/client.h"
 #include "session/line.h"
 #include "session/page.h"
 #include "session/request.h"
-#include "session/sinks.h"
+#include "session/session_options.h"
 #include "session/source.h"
+#include "session/source_load.h"
 #include "session/wanted_types.h"
 
 #define STOP_LIMIT_NS 2000000000u /* for all sources together */
-#define SIZE_LEAST    offsetof(struct kymo_session_options, buffer_size)
 
 static const char *const state_names[] = {
 	[KY_SESSION_NEW] = "not prepared",    [KY_SESSION_PREPARED] = "prepared",
@@ -87,83 +82,6 @@ int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 }
 
 /* ---- Create and destroy ---- */
-
-static void free_sources(char **sources)
-{
-	for (size_t i = 0; sources && sources[i]; i++)
-		free(sources[i]);
-	free(sources);
-}
-
-static int32_t copy_sources(const char *const *from, char ***out,
-			    struct kymo_error *error)
-{
-	size_t count = 0;
-
-	while (from[count])
-		count++;
-	*out = calloc(count + 1, sizeof(**out));
-	if (!*out)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-	for (size_t i = 0; i < count; i++) {
-		(*out)[i] = strdup(from[i]);
-		if (!(*out)[i])
-			return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-					    "no memory left");
-	}
-	return KYMO_OK;
-}
-
-/* Members that are zero become what the configuration says. */
-static void configure(struct kymo_session_options *options,
-		      const struct kymo_config *config)
-{
-	const uint64_t overflow = ky_config_number(config, KY_KEY_OVERFLOW);
-
-	if (options->overflow == 0 && overflow != KYMO_OVERFLOW_STREAM)
-		options->overflow = (uint32_t)overflow;
-	if (options->buffer_size == 0)
-		options->buffer_size = ky_config_buffer_size(config);
-	if (!options->sources)
-		options->sources =
-			(const char *const *)ky_config_value(config, KY_KEY_SOURCES)
-				->list;
-	if (!options->types)
-		options->types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES)->text;
-}
-
-/*
- * Copies what is there into `out`, the rest of which becomes the defaults. `own` is a
- * configuration that it borrows from, to be destroyed, or NULL.
- */
-static int32_t read_options(const struct kymo_session_options *options,
-			    struct kymo_session_options *out, struct kymo_config **own,
-			    struct kymo_error *error)
-{
-	int32_t status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
-
-	*own = NULL;
-	if (status == KYMO_OK && !out->config)
-		status = kymo_config_create(own, NULL, error);
-	if (status != KYMO_OK)
-		return status;
-	configure(out, out->config ? out->config : *own);
-	if (out->overflow == 0)
-		out->overflow = KYMO_OVERFLOW_DROP;
-	if (out->overflow != KYMO_OVERFLOW_DROP &&
-	    out->overflow != KYMO_OVERFLOW_OVERWRITE)
-		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-				    "overflow %u is not one that a session of Kymo %s "
-				    "knows",
-				    out->overflow, KYMO_VERSION_STRING);
-	status = ky_budget_check(out->buffer_size, error);
-	if (status == KYMO_OK)
-		status = ky_sinks_load(
-			ky_config_value(out->config ? out->config : *own, KY_KEY_SINKS)
-				->list,
-			error);
-	return status;
-}
 
 /* Which one has begun; while one has, the program adds no activity types. */
 static void set_session(struct kymo_session *session)
@@ -237,7 +155,7 @@ void kymo_session_destroy(struct kymo_session *session)
 		ky_gate_forget(&session->embedded->capture);
 	ky_embedded_retire(session->embedded);
 	unlock_sessions();
-	free_sources(session->sources);
+	ky_session_sources_free(session->sources);
 	free(session->types);
 	ky_session_metadata_free(session);
 	free(session->wanted);
@@ -257,7 +175,7 @@ int32_t kymo_session_create(struct kymo_session **out,
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "no place for the session");
 	*out = NULL;
-	status = read_options(options, &known, &own, error);
+	status = ky_session_options_read(options, &known, &own, error);
 	if (status != KYMO_OK)
 		goto out;
 	session = calloc(1, sizeof(*session));
@@ -270,7 +188,7 @@ int32_t kymo_session_create(struct kymo_session **out,
 	session->buffer_size = known.buffer_size;
 	session->client_flags = known.client_flags;
 	if (known.sources)
-		status = copy_sources(known.sources, &session->sources, error);
+		status = ky_session_sources_copy(known.sources, &session->sources, error);
 	if (status == KYMO_OK && known.types) {
 		session->types = strdup(known.types);
 		if (!session->types)
@@ -287,85 +205,6 @@ out:
 }
 
 /* ---- Prepare ---- */
-
-/* Adds the names of a plug-in's sources to the list of those wanted, with the option. */
-static int32_t want_sources(char *wanted, const struct kymo_plugin *plugin,
-			    const char *option, struct kymo_error *error)
-{
-	size_t size = strlen(wanted);
-
-	for (size_t i = 0; plugin->sources && plugin->sources[i]; i++) {
-		const char *name = plugin->sources[i]->name;
-		int added = snprintf(wanted + size, KY_WANTED_MAX - size, "%s%s,", name,
-				     option);
-
-		size += (size_t)added;
-		if (size >= KY_WANTED_MAX)
-			return ky_error_set(error, KYMO_ERROR_INVALID,
-					    "too many sources");
-	}
-	return KYMO_OK;
-}
-
-/* Where ":OPTION=VALUE" begins: at the first ':', of a path at the one after ".so". */
-static const char *find_option(const char *item)
-{
-	const char *end = item[0] == '/' ? strstr(item, ".so:") : strchr(item, ':');
-
-	if (!end)
-		return item + strlen(item);
-	return item[0] == '/' ? end + strlen(".so") : end;
-}
-
-static int32_t load_source(const char *item, char *wanted, struct kymo_error *error)
-{
-	const char *option = find_option(item);
-	const struct kymo_plugin *plugin;
-	char name[PATH_MAX], path[PATH_MAX];
-	int32_t status = KYMO_OK;
-
-	/* The program's own marks, which are recorded in any case. */
-	if (strcmp(item, "app") == 0)
-		return KYMO_OK;
-	if ((size_t)snprintf(name, sizeof(name), "%.*s", (int)(option - item), item) >=
-	    sizeof(name))
-		status = ky_error_set(error, KYMO_ERROR_INVALID,
-				      "the name of a source is too long");
-	if (status == KYMO_OK)
-		status = ky_plugin_path("source", name, path, sizeof(path), error);
-	if (status == KYMO_OK)
-		status = ky_plugin_load(path, &plugin, error);
-	if (status == KYMO_OK)
-		status = ky_sources_add(plugin, error);
-	if (status == KYMO_OK)
-		status = want_sources(wanted, plugin, option, error);
-	return status;
-}
-
-/*
- * Loads what the options name, without session_lock: loading runs constructors of others.
- * The list begins with ',' so that it is not "", all sources, where none is named.
- */
-static int32_t load_sources(char *const *names, char **out, struct kymo_error *error)
-{
-	int32_t status = KYMO_OK;
-	char *wanted;
-
-	*out = NULL;
-	if (!names)
-		return KYMO_OK;
-	wanted = malloc(KY_WANTED_MAX);
-	if (!wanted)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-	snprintf(wanted, KY_WANTED_MAX, ",");
-	for (size_t i = 0; names[i] && status == KYMO_OK; i++)
-		status = load_source(names[i], wanted, error);
-	if (status == KYMO_OK)
-		*out = wanted;
-	else
-		free(wanted);
-	return status;
-}
 
 /* Whether nobody records in this process; says who does. session_lock held. */
 static int32_t check_nobody_else(struct kymo_error *error)
@@ -459,7 +298,7 @@ int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *erro
 
 	/* Before the lock: it may attach to a recorder, which then has the gate. */
 	ky_gate_decide();
-	status = load_sources(session->sources, &wanted, error);
+	status = ky_sources_load(session->sources, &wanted, error);
 	if (status != KYMO_OK)
 		return status;
 	lock_sessions();

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/session_options.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "config/config.h"
+#include "session/embedded.h"
+#include "session/sinks.h"
+
+#define SIZE_LEAST offsetof(struct kymo_session_options, buffer_size)
+
+/* Members that are zero become what the configuration says. */
+static void configure(struct kymo_session_options *options,
+		      const struct kymo_config *config)
+{
+	const uint64_t overflow = ky_config_number(config, KY_KEY_OVERFLOW);
+
+	if (options->overflow == 0 && overflow != KYMO_OVERFLOW_STREAM)
+		options->overflow = (uint32_t)overflow;
+	if (options->buffer_size == 0)
+		options->buffer_size = ky_config_buffer_size(config);
+	if (!options->sources)
+		options->sources =
+			(const char *const *)ky_config_value(config, KY_KEY_SOURCES)
+				->list;
+	if (!options->types)
+		options->types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES)->text;
+}
+
+int32_t ky_session_options_read(const struct kymo_session_options *options,
+				struct kymo_session_options *out,
+				struct kymo_config **own, struct kymo_error *error)
+{
+	const struct kymo_config *config;
+	int32_t status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
+
+	*own = NULL;
+	if (status == KYMO_OK && !out->config)
+		status = kymo_config_create(own, NULL, error);
+	if (status != KYMO_OK)
+		return status;
+	config = out->config ? out->config : *own;
+	configure(out, config);
+	if (out->overflow == 0)
+		out->overflow = KYMO_OVERFLOW_DROP;
+	if (out->overflow != KYMO_OVERFLOW_DROP &&
+	    out->overflow != KYMO_OVERFLOW_OVERWRITE)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "overflow %u is not one that a session of Kymo %s "
+				    "knows",
+				    out->overflow, KYMO_VERSION_STRING);
+	status = ky_budget_check(out->buffer_size, error);
+	if (status == KYMO_OK)
+		status =
+			ky_sinks_load(ky_config_value(config, KY_KEY_SINKS)->list, error);
+	return status;
+}
+
+void ky_session_sources_free(char **sources)
+{
+	for (size_t i = 0; sources && sources[i]; i++)
+		free(sources[i]);
+	free(sources);
+}
+
+int32_t ky_session_sources_copy(const char *const *from, char ***out,
+				struct kymo_error *error)
+{
+	size_t count = 0;
+
+	while (from[count])
+		count++;
+	*out = calloc(count + 1, sizeof(**out));
+	if (!*out)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	for (size_t i = 0; i < count; i++) {
+		(*out)[i] = strdup(from[i]);
+		if (!(*out)[i])
+			return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+					    "no memory left");
+	}
+	return KYMO_OK;
+}

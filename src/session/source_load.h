@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the plug-ins that a session's options name to sources that take part in it. */
+#ifndef KYMO_SESSION_SOURCE_LOAD_H
+#define KYMO_SESSION_SOURCE_LOAD_H
+
+#include <kymo/base.h>
+
+/*
+ * Loads each of `names`, a path or the name of an installed plug-in with ":OPTION=VALUE"
+ * if need be, and makes of their sources the list of those wanted, of KY_WANTED_MAX
+ * bytes, for ky_sources_begin: the caller's. `names` NULL: `*wanted` is NULL, all that
+ * are there. Without session_lock, since loading runs constructors of others.
+ */
+int32_t ky_sources_load(char *const *names, char **wanted, struct kymo_error *error);
+
+#endif
