@@ -1,68 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions of a program's own, from the outside: order, errors, files, forks, threads. */
+/* Sessions of a program's own, from the outside: order, errors, files. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <kymo/kymo.h>
-#include <kymo/timeline.h>
-
-#include "folder.h"
-#include "memory_sink.h"
-#include "support/test.h"
-
-static uint32_t name;
-
-static void mark(int count)
-{
-	for (int i = 0; i < count; i++) {
-		uint64_t begin = kymo_mark_begin();
-
-		kymo_mark_end(begin, kymo_mark_name(&name, "step"));
-	}
-}
-
-static struct kymo_session *new_session(void)
-{
-	struct kymo_session *session = NULL;
-
-	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
-	assert_non_null(session);
-	return session;
-}
-
-/* A stopped session with so many marks. */
-static struct kymo_session *record(int marks)
-{
-	struct kymo_session *session = new_session();
-	struct kymo_error error = {0};
-
-	if (kymo_session_start(session, &error) != KYMO_OK)
-		fail_msg("%s", error.message);
-	mark(marks);
-	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-	return session;
-}
-
-/* Saves as .kymo and reads it back. */
-static void look_at(struct kymo_session *session, struct memory_sink *sink)
-{
-	const char *path = in_folder("look.kymo");
-	struct kymo_error error = {0};
-
-	memset(sink, 0, sizeof(*sink));
-	if (kymo_session_save(session, path, NULL, NULL, &error) != KYMO_OK)
-		fail_msg("%s", error.message);
-	if (kymo_timeline_export_to(&path, 1, &memory_ops, sink, NULL, &error) != KYMO_OK)
-		fail_msg("%s", error.message);
-	unlink(path);
-}
+#include "recorded.h"
 
 /* ---- Order ---- */
 
@@ -437,128 +383,6 @@ static void what_does_not_fit_is_counted(void **state)
 	kymo_session_destroy(session);
 }
 
-/* ---- Forks, threads ---- */
-
-/* Runs it in a child, whose status must be 0. */
-static void in_child(void (*child)(struct kymo_session *), struct kymo_session *session)
-{
-	int status = -1;
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		child(session);
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
-
-static void use_own_session(struct kymo_session *parents)
-{
-	struct kymo_session *own = NULL;
-	struct kymo_error error;
-
-	mark(3);
-	if (!kymo_mark_is_off())
-		_exit(1);
-	if (kymo_session_stop(parents, &error) != KYMO_ERROR_STATE)
-		_exit(2);
-	if (kymo_session_create(&own, NULL, NULL) != KYMO_OK ||
-	    kymo_session_start(own, &error) != KYMO_OK)
-		_exit(3);
-	mark(2);
-	kymo_session_destroy(parents);
-	mark(2);
-	if (kymo_session_stop(own, NULL) != KYMO_OK ||
-	    kymo_session_save(own, in_folder("child.kymo"), NULL, NULL, NULL) != KYMO_OK)
-		_exit(4);
-	kymo_session_destroy(own);
-}
-
-static void a_forked_child_leaves_its_parents_session_alone(void **state)
-{
-	struct kymo_session *session = new_session();
-	const char *path = in_folder("child.kymo");
-	struct memory_sink sink = {0};
-
-	(void)state;
-	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
-	mark(2);
-	in_child(use_own_session, session);
-	mark(3);
-	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-	assert_int_equal(
-		kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
-		KYMO_OK);
-	assert_int_equal(sink.count, 4);
-	assert_true(sink.pid != (uint64_t)getpid());
-	memory_free(&sink);
-	unlink(path);
-	look_at(session, &sink);
-	assert_int_equal(sink.count, 5);
-	memory_free(&sink);
-	kymo_session_destroy(session);
-}
-
-static void save_parents_session(struct kymo_session *session)
-{
-	if (kymo_session_save(session, in_folder("child.json"), NULL, NULL, NULL) !=
-	    KYMO_OK)
-		_exit(1);
-	kymo_session_destroy(session);
-}
-
-static void a_stopped_session_may_be_saved_by_a_child(void **state)
-{
-	struct kymo_session *session = record(2);
-
-	(void)state;
-	in_child(save_parents_session, session);
-	assert_int_equal(unlink(in_folder("child.json")), 0);
-	kymo_session_destroy(session);
-}
-
-enum { THREADS = 4, MARKS_EACH = 20000 };
-
-static void *mark_often(void *context)
-{
-	(void)context;
-	mark(MARKS_EACH);
-	return NULL;
-}
-
-static void marks_of_all_threads_are_there(void **state)
-{
-	struct kymo_session *session = new_session();
-	pthread_t threads[THREADS];
-	struct memory_sink sink;
-	uint64_t tids[THREADS] = {0};
-	int tid_count = 0;
-
-	(void)state;
-	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
-	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, mark_often, NULL), 0);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-	look_at(session, &sink);
-	assert_int_equal(sink.count, THREADS * MARKS_EACH);
-	for (size_t i = 0; i < sink.count; i++) {
-		int at = 0;
-
-		while (at < tid_count && tids[at] != sink.events[i].tid)
-			at++;
-		if (at == tid_count && tid_count < THREADS)
-			tids[tid_count++] = sink.events[i].tid;
-		assert_true(at < THREADS);
-	}
-	assert_int_equal(tid_count, THREADS);
-	memory_free(&sink);
-	kymo_session_destroy(session);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -577,9 +401,6 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_told_and_leaves_nothing_behind),
 		cmocka_unit_test(a_name_of_255_bytes_is_saved_to),
 		cmocka_unit_test(what_does_not_fit_is_counted),
-		cmocka_unit_test(a_forked_child_leaves_its_parents_session_alone),
-		cmocka_unit_test(a_stopped_session_may_be_saved_by_a_child),
-		cmocka_unit_test(marks_of_all_threads_are_there),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
