@@ -44,7 +44,8 @@ struct kymo_activity_type_attributes {
 	uint32_t side;        /* KYMO_SIDE_* */
 	uint32_t flags;       /* KYMO_TYPE_OPT_IN */
 	const char *category; /* what viewers group by, up to 64 bytes; NULL */
-			      /* End of ABI 1.0 */
+
+	/* End of ABI 1.0 */
 };
 
 /*
@@ -99,7 +100,8 @@ struct kymo_activity_type {
 	uint32_t reserved0;
 	char plugin[72];             /* "" for a static type */
 	char name[72], category[72]; /* category "": the name is shown */
-				     /* End of ABI 1.0 */
+
+	/* End of ABI 1.0 */
 };
 
 /*

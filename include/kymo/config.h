@@ -35,7 +35,8 @@ struct kymo_config_options {
 	uint32_t flags;       /* KYMO_CONFIG_* */
 	const char *file;     /* read in place of the two files above; it must be there */
 	struct kymo_str text; /* not terminated */
-			      /* End of ABI 1.0 */
+
+	/* End of ABI 1.0 */
 };
 
 /* A key with what holds for it. All texts are the configuration's own. */

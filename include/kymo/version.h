@@ -12,7 +12,7 @@
 #define KYMO_VERSION_PATCH  0
 #define KYMO_VERSION_STRING "0.1.0"
 
-/* Of <kymo/plugin.h> and <kymo/sink.h>; the major is also in the entry's name. */
+/* Of <kymo/plugin.h>, host.h and sink.h; the major is also in the entry's name. */
 #define KYMO_PLUGIN_ABI_MAJOR 1
 #define KYMO_PLUGIN_ABI_MINOR 0
 
