@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/str.h"
 #include "config/file.h"
 #include "config/text.h"
 #include "record/layout.h"

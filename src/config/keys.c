@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/str.h"
+
 #define COUNT .kind = KY_KIND_INTEGER, .most = INT32_MAX
 #define FLAG  .kind = KY_KIND_BOOL, .fallback = "false"
 #define WORDS .kind = KY_KIND_TEXT
@@ -167,11 +169,6 @@ static const struct {
 
 #define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
 
-static int is_named(struct kymo_str name, const char *text)
-{
-	return strlen(text) == name.size && memcmp(name.data, text, name.size) == 0;
-}
-
 const struct ky_key *ky_key_at(size_t index)
 {
 	return index < KEY_COUNT ? &keys[index] : NULL;
@@ -181,14 +178,14 @@ const struct ky_key *ky_key_find(struct kymo_str name, size_t *index, uint64_t *
 {
 	*factor = 1;
 	for (size_t i = 0; i < OTHER_COUNT; i++) {
-		if (!is_named(name, others[i].name))
+		if (!ky_str_is(name, others[i].name))
 			continue;
 		*factor = others[i].factor;
 		name = (struct kymo_str){others[i].of, strlen(others[i].of)};
 		break;
 	}
 	for (size_t i = 0; i < KEY_COUNT; i++) {
-		if (keys[i].is_variable_only || !is_named(name, keys[i].name))
+		if (keys[i].is_variable_only || !ky_str_is(name, keys[i].name))
 			continue;
 		*index = i;
 		return &keys[i];

@@ -25,9 +25,4 @@ struct ky_entry {
 int32_t ky_text_next(struct kymo_str text, size_t *at, uint32_t *line,
 		     struct ky_entry *out, struct kymo_error *error);
 
-#define KY_QUOTE_SIZE 96
-
-/* A part of a text for a message: one line, and not too long. */
-const char *ky_quote(char out[KY_QUOTE_SIZE], struct kymo_str text);
-
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 
 const uint8_t ky_type_letters[256] = {
 	['-'] = 1, ['_'] = 1, ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1,
@@ -18,11 +19,6 @@ const uint8_t ky_type_letters[256] = {
 	['z'] = 1,
 };
 
-static int is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 int ky_type_name_is_good(struct kymo_str name)
 {
 	if (name.size == 0 || name.size > KY_TYPE_NAME_MAX)
@@ -31,17 +27,6 @@ int ky_type_name_is_good(struct kymo_str name)
 		if (!ky_type_letters[(uint8_t)name.data[i]])
 			return 0;
 	return 1;
-}
-
-static struct kymo_str trim(struct kymo_str text)
-{
-	while (text.size > 0 && is_blank(text.data[0])) {
-		text.data++;
-		text.size--;
-	}
-	while (text.size > 0 && is_blank(text.data[text.size - 1]))
-		text.size--;
-	return text;
 }
 
 /* What is in front of the first `c`, which goes, as does that; {NULL, 0}: no `c`. */
@@ -64,7 +49,7 @@ static int take_minus(struct kymo_str *text)
 		return 0;
 	text->data++;
 	text->size--;
-	*text = trim(*text);
+	*text = ky_str_trim(*text);
 	return 1;
 }
 
@@ -83,22 +68,23 @@ int32_t ky_type_list_next(const char **list, struct ky_type_item *item,
 			  struct kymo_error *error)
 {
 	const size_t size = strcspn(*list, ",");
-	struct kymo_str whole = trim((struct kymo_str){*list, size});
+	struct kymo_str whole = ky_str_trim((struct kymo_str){*list, size});
 	struct kymo_str rest = whole;
+	char quoted[KY_QUOTE_SIZE];
 
 	if (**list == '\0')
 		return KYMO_END;
 	item->removes = take_minus(&rest);
-	item->source = trim(split(&rest, ':'));
-	rest = trim(rest);
+	item->source = ky_str_trim(split(&rest, ':'));
+	rest = ky_str_trim(rest);
 	if (item->source.data && take_minus(&rest))
 		item->removes = 1;
 	item->name = rest;
 	if ((item->source.data && !ky_type_name_is_good(item->source)) || !is_name(rest))
 		return ky_error_set(error, KYMO_ERROR_CONFIG,
-				    "Invalid activity type: \"%.*s\" is not written as "
+				    "Invalid activity type: \"%s\" is not written as "
 				    "[SOURCE:]NAME, NAME being letters, digits, _ and -",
-				    (int)(whole.size < 80 ? whole.size : 80), whole.data);
+				    ky_quote(quoted, whole));
 	*list += size + ((*list)[size] == ',');
 	return KYMO_OK;
 }

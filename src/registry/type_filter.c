@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "registry/static_types.h"
 #include "registry/type_lookup.h"
 
@@ -15,11 +16,6 @@ static const char unknown_name[] = "Unknown or non-member activity type name";
 static int is_word(struct kymo_str name, const char *word)
 {
 	return name.size == strlen(word) && strncasecmp(name.data, word, name.size) == 0;
-}
-
-static int is_text(struct kymo_str text, const char *other)
-{
-	return text.size == strlen(other) && memcmp(text.data, other, text.size) == 0;
 }
 
 static int is_wildcard(struct kymo_str name)
@@ -68,7 +64,7 @@ static const struct ky_type_source *find_source(const struct maker *maker,
 						struct kymo_str name)
 {
 	for (size_t i = 0; i < maker->count; i++)
-		if (is_text(name, maker->sources[i].name))
+		if (ky_str_is(name, maker->sources[i].name))
 			return &maker->sources[i];
 	return NULL;
 }
@@ -76,7 +72,7 @@ static const struct ky_type_source *find_source(const struct maker *maker,
 static int32_t refuse_source(const struct maker *maker, struct kymo_str name)
 {
 	struct ky_nearest nearest = {.word = name};
-	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24];
+	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24], quoted[KY_QUOTE_SIZE];
 
 	for (size_t i = 0; i < maker->count; i++) {
 		ky_candidates_add(all, sizeof(all), maker->sources[i].name);
@@ -84,15 +80,15 @@ static int32_t refuse_source(const struct maker *maker, struct kymo_str name)
 	}
 	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(maker->error, KYMO_ERROR_CONFIG,
-			    "no source \"%.*s\" is to be recorded%s: there are %s",
-			    (int)name.size, name.data, meant, all[0] ? all : "none");
+			    "no source \"%s\" is to be recorded%s: there are %s",
+			    ky_quote(quoted, name), meant, all[0] ? all : "none");
 }
 
 static int32_t refuse_member(const struct maker *maker,
 			     const struct ky_type_source *source, struct kymo_str name)
 {
 	struct ky_nearest nearest = {.word = name};
-	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24];
+	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24], quoted[KY_QUOTE_SIZE];
 
 	for (size_t i = 0; source->types && source->types[i]; i++) {
 		ky_candidates_add(all, sizeof(all), source->types[i]->name);
@@ -100,8 +96,8 @@ static int32_t refuse_member(const struct maker *maker,
 	}
 	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(maker->error, KYMO_ERROR_CONFIG,
-			    "%s: '%.*s'%s; the source \"%s\" has %s", unknown_name,
-			    (int)name.size, name.data, meant, source->name,
+			    "%s: '%s'%s; the source \"%s\" has %s", unknown_name,
+			    ky_quote(quoted, name), meant, source->name,
 			    all[0] ? all : "none");
 }
 
@@ -112,7 +108,7 @@ static int32_t find_member(const struct maker *maker, const struct ky_type_sourc
 	for (size_t i = 0; source->types && source->types[i]; i++) {
 		uint32_t flags;
 
-		if (is_text(name, source->types[i]->name))
+		if (ky_str_is(name, source->types[i]->name))
 			return ky_type_declare(maker->table, source->plugin,
 					       source->types[i], number, &flags, NULL);
 	}
@@ -138,7 +134,7 @@ static int is_plugin(const struct maker *maker, struct kymo_str name)
 	struct ky_type type;
 
 	for (size_t i = 0; i < maker->count; i++)
-		if (maker->sources[i].plugin && is_text(name, maker->sources[i].plugin))
+		if (maker->sources[i].plugin && ky_str_is(name, maker->sources[i].plugin))
 			return 1;
 	for (uint32_t i = 0; ky_type_table_at(maker->table, i, &type) == KYMO_OK; i++)
 		if (type.plugin_size == name.size &&
@@ -152,6 +148,7 @@ static int32_t resolve(const struct maker *maker, const struct ky_type_item *ite
 		       const struct ky_type_source *source, char *out, size_t size)
 {
 	const struct kymo_str name = item->name;
+	char quoted[KY_QUOTE_SIZE];
 	uint32_t number;
 	int32_t status;
 
@@ -165,8 +162,8 @@ static int32_t resolve(const struct maker *maker, const struct ky_type_item *ite
 		    (source && source->is_open))
 			return KYMO_OK;
 		return ky_error_set(maker->error, KYMO_ERROR_CONFIG,
-				    "%s: '%.*s': no such plug-in", unknown_name,
-				    (int)name.size, name.data);
+				    "%s: '%s': no such plug-in", unknown_name,
+				    ky_quote(quoted, name));
 	}
 	/* What a source calls its own, it is, whoever else has one of that name. */
 	if (source && find_member(maker, source, name, &number) == KYMO_OK)
@@ -254,9 +251,9 @@ static int matches(struct kymo_str name, const struct subject *subject)
 	uint32_t number;
 	int alias;
 
-	if (is_text(name, "all"))
+	if (ky_str_is(name, "all"))
 		return 1;
-	if (is_text(name, "default"))
+	if (ky_str_is(name, "default"))
 		return is_on(subject);
 	if (custom->full_size == 0)
 		return ky_type_static_find(name, 0, &number, &alias) == KYMO_OK &&
@@ -264,13 +261,13 @@ static int matches(struct kymo_str name, const struct subject *subject)
 	if (is_wildcard(name))
 		return custom->plugin_size == name.size - 2 &&
 		       memcmp(custom->full_name, name.data, name.size - 1) == 0;
-	return is_text(name, custom->full_name) ||
-	       is_text(name, custom->full_name + custom->plugin_size + 1);
+	return ky_str_is(name, custom->full_name) ||
+	       ky_str_is(name, custom->full_name + custom->plugin_size + 1);
 }
 
 static int concerns(const struct ky_type_item *item, const char *source)
 {
-	return !item->source.data || is_text(item->source, source);
+	return !item->source.data || ky_str_is(item->source, source);
 }
 
 int ky_type_filter_wants(const char *list, struct ky_type_table *table,
@@ -299,7 +296,7 @@ static int may_bring(struct kymo_str name, const char *plugin)
 {
 	const size_t size = strlen(plugin);
 
-	if (is_text(name, "all") || is_text(name, "default"))
+	if (ky_str_is(name, "all") || ky_str_is(name, "default"))
 		return 1;
 	return name.size > size && memcmp(name.data, plugin, size) == 0 &&
 	       name.data[size] == '.';
@@ -317,7 +314,8 @@ static int may_want(const char *list, const struct ky_type_source *source)
 			is_wanted = item.removes;
 		if (!item.removes && may_bring(item.name, source->plugin))
 			is_wanted = 1;
-		if (item.removes && (is_text(item.name, "all") || is_wildcard(item.name)))
+		if (item.removes &&
+		    (ky_str_is(item.name, "all") || is_wildcard(item.name)))
 			is_wanted = is_wanted && !may_bring(item.name, source->plugin);
 	}
 	return is_wanted != 0;

@@ -6,9 +6,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "registry/static_types.h"
-
-#define QUOTED_MAX 80 /* bytes of what was typed */
 
 /* ---- For people ---- */
 
@@ -90,7 +89,7 @@ static int32_t unknown(struct ky_type_table *table, struct kymo_str name,
 {
 	struct ky_nearest nearest = {.word = name};
 	struct ky_type type;
-	char meant[KY_TYPE_FULL_MAX + 24], all[200] = "";
+	char meant[KY_TYPE_FULL_MAX + 24], all[200] = "", quoted[KY_QUOTE_SIZE];
 	const char *alias;
 	uint32_t number;
 
@@ -109,9 +108,8 @@ static int32_t unknown(struct ky_type_table *table, struct kymo_str name,
 		ky_nearest_offer(&nearest, alias);
 	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(error, KYMO_ERROR_NOT_FOUND,
-			    "%s: '%.*s'%s; there are %s: see kymo types", complaint,
-			    (int)(name.size < QUOTED_MAX ? name.size : QUOTED_MAX),
-			    name.data ? name.data : "", meant, all);
+			    "%s: '%s'%s; there are %s: see kymo types", complaint,
+			    ky_quote(quoted, name), meant, all);
 }
 
 static int32_t take_static(uint32_t found, int alias, uint32_t *number)

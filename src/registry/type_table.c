@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/gate_page.h"
 #include "base/lock.h"
+#include "base/str.h"
 
 #define INDEX_BITS 18u /* twice as many slots as types */
 #define INDEX_SIZE (1u << INDEX_BITS)
@@ -199,10 +200,12 @@ static int32_t refuse_names(struct kymo_str plugin, struct kymo_str name,
 {
 	const struct kymo_str bad = ky_type_name_is_good(plugin) ? name : plugin;
 
+	char quoted[KY_QUOTE_SIZE];
+
 	return ky_error_set(
 		error, KYMO_ERROR_INVALID,
-		"\"%.*s\" is no name of %s: 1 to %u letters, digits, _ and - are",
-		(int)(bad.size < 80 ? bad.size : 80), bad.data ? bad.data : "",
+		"\"%s\" is no name of %s: 1 to %u letters, digits, _ and - are",
+		ky_quote(quoted, bad),
 		bad.data == plugin.data ? "a plug-in" : "an activity type",
 		KY_TYPE_NAME_MAX);
 }
