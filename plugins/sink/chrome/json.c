@@ -58,11 +58,6 @@ char *ky_json_put_double(struct ky_json *json, char *at, double value)
 			       : KY_PUT(at, "null");
 }
 
-void ky_json_double(struct ky_json *json, double value)
-{
-	json->at = ky_json_put_double(json, json->at, value);
-}
-
 /*
  * Well-formed sequences are those of table 3-7 of the Unicode Standard: the second byte's
  * range depends on the first, which leaves out surrogates, overlong forms and what lies

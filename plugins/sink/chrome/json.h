@@ -73,14 +73,13 @@ void ky_json_string(struct ky_json *json, struct kymo_str text);
 /* The same without quotes, for strings that are put together of several texts. */
 void ky_json_text(struct ky_json *json, struct kymo_str text);
 
-/* null where it is not finite. */
-void ky_json_double(struct ky_json *json, double value);
 void ky_json_u64(struct ky_json *json, uint64_t value);
 void ky_json_i64(struct ky_json *json, int64_t value);
 
 /* The same, from place to place. */
 char *ky_json_put_string(struct ky_json *json, char *at, struct kymo_str text);
 char *ky_json_put_text(struct ky_json *json, char *at, struct kymo_str text);
+/* null where it is not finite. */
 char *ky_json_put_double(struct ky_json *json, char *at, double value);
 
 /*

@@ -166,9 +166,9 @@ static void what_is_not_finite_is_null(void **state)
 
 	(void)state;
 	assert_int_equal(ky_json_init(&json, keep, &memory), KYMO_OK);
-	ky_json_double(&json, INFINITY);
-	ky_json_double(&json, -INFINITY);
-	ky_json_double(&json, NAN);
+	json.at = ky_json_put_double(&json, json.at, INFINITY);
+	json.at = ky_json_put_double(&json, json.at, -INFINITY);
+	json.at = ky_json_put_double(&json, json.at, NAN);
 	assert_int_equal(ky_json_flush(&json), KYMO_OK);
 	assert_string_equal(memory.data, "nullnullnull");
 	ky_json_fini(&json);
