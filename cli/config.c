@@ -84,16 +84,6 @@ static void print_line(const struct kymo_config_value *value)
 	printf("; %s\n", value->use ? value->use : "not used yet by this version");
 }
 
-static void print_member(const char *name, const char *text, const char *end)
-{
-	printf("\"%s\": ", name);
-	if (text)
-		ky_say_json(stdout, text);
-	else
-		fputs("null", stdout);
-	fputs(end, stdout);
-}
-
 static void print_json(const struct kymo_config *config)
 {
 	struct kymo_config_value value = {.struct_size = sizeof(value)};
@@ -101,13 +91,13 @@ static void print_json(const struct kymo_config *config)
 
 	fputs("{\"keys\": [", stdout);
 	for (size_t i = 0; kymo_config_at(config, i, &value) == KYMO_OK; i++) {
-		fputs(i ? ",\n  {" : "\n  {", stdout);
-		print_member("key", value.key, ", ");
-		print_member("value", value.value, ", ");
-		print_member("unit", value.unit, ", ");
-		printf("\"set\": %s, ", value.is_set ? "true" : "false");
-		print_member("origin", value.origin, ", ");
-		print_member("use", value.use, "}");
+		ky_say_member(stdout, i ? ",\n  {" : "\n  {", "key", value.key);
+		ky_say_member(stdout, ", ", "value", value.value);
+		ky_say_member(stdout, ", ", "unit", value.unit);
+		printf(", \"set\": %s", value.is_set ? "true" : "false");
+		ky_say_member(stdout, ", ", "origin", value.origin);
+		ky_say_member(stdout, ", ", "use", value.use);
+		fputs("}", stdout);
 	}
 	fputs("\n], \"warnings\": [", stdout);
 	for (size_t i = 0; (warning = kymo_config_warning(config, i)); i++) {

@@ -158,10 +158,8 @@ static void print_end(const struct report *report)
 
 static void add_member(const char *key, const char *text)
 {
-	if (!text[0])
-		return;
-	printf(", \"%s\": ", key);
-	ky_say_json(stdout, text);
+	if (text[0])
+		ky_say_member(stdout, ", ", key, text);
 }
 
 static void add_variables(const char *const *variables)
@@ -173,10 +171,7 @@ static void add_variables(const char *const *variables)
 		const size_t size = strcspn(variables[i], "=");
 		char *name = ky_must_copy(variables[i], size);
 
-		fputs(i > 0 ? ", " : "", stdout);
-		ky_say_json(stdout, name);
-		fputs(": ", stdout);
-		ky_say_json(stdout, variables[i] + size + 1);
+		ky_say_member(stdout, i > 0 ? ", " : "", name, variables[i] + size + 1);
 		free(name);
 	}
 	fputc('}', stdout);

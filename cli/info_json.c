@@ -22,8 +22,8 @@ static void add_text(bool *has_members, const char *key, const char *text)
 {
 	if (!text)
 		return;
-	begin_member(has_members, key);
-	ky_say_json(stdout, text);
+	ky_say_member(stdout, *has_members ? ", " : "", key, text);
+	*has_members = true;
 }
 
 static void add_number(bool *has_members, const char *key, uint64_t number)

@@ -186,6 +186,17 @@ void ky_say_json(FILE *out, const char *text)
 	fputc('"', out);
 }
 
+void ky_say_member(FILE *out, const char *before, const char *key, const char *text)
+{
+	fputs(before, out);
+	ky_say_json(out, key);
+	fputs(": ", out);
+	if (text)
+		ky_say_json(out, text);
+	else
+		fputs("null", out);
+}
+
 /* ---- Errors ---- */
 
 /* Names of files may hold anything, so it goes the way of all texts. */

@@ -58,6 +58,9 @@ void ky_say_text(FILE *out, const char *text);
 /* As a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void ky_say_json(FILE *out, const char *text);
 
+/* `before`, then "KEY": and the text as such a string, or null. */
+void ky_say_member(FILE *out, const char *before, const char *key, const char *text);
+
 /* Warnings of the configuration, one a line, to standard error. */
 void ky_say_warnings(const struct kymo_config *config);
 

@@ -275,12 +275,6 @@ static void print_list(const struct list *list)
 
 /* ---- JSON ---- */
 
-static void print_member(const char *key, const char *text)
-{
-	printf(", \"%s\": ", key);
-	ky_say_json(stdout, text);
-}
-
 static void print_json_type(const struct kymo_activity_type *type, const char *help,
 			    bool is_first)
 {
@@ -288,22 +282,22 @@ static void print_json_type(const struct kymo_activity_type *type, const char *h
 
 	printf("%s\n  {\"number\": %" PRIu32 ", \"kineto_id\": %" PRIu32,
 	       is_first ? "" : ",", type->id, type->kineto_id);
-	print_member("name", full_name(type, name));
+	ky_say_member(stdout, ", ", "name", full_name(type, name));
 	if (type->flags & KYMO_ACTIVITY_TYPE_ALIAS)
 		printf(", \"stands_for\": %" PRIu32, type->canonical);
 	printf(", \"default\": %s",
 	       type->flags & KYMO_ACTIVITY_TYPE_DEFAULT ? "true" : "false");
 	if (type->side)
-		print_member("side", side_text(type->side));
+		ky_say_member(stdout, ", ", "side", side_text(type->side));
 	if (type->category[0])
-		print_member("category", type->category);
+		ky_say_member(stdout, ", ", "category", type->category);
 	if (type->shapes)
 		printf(", \"span\": %s, \"instant\": %s, \"counter\": %s",
 		       type->shapes & KYMO_SHAPE_SPAN ? "true" : "false",
 		       type->shapes & KYMO_SHAPE_INSTANT ? "true" : "false",
 		       type->shapes & KYMO_SHAPE_COUNTER ? "true" : "false");
 	if (help)
-		print_member("help", help);
+		ky_say_member(stdout, ", ", "help", help);
 	fputs("}", stdout);
 }
 
@@ -311,10 +305,9 @@ static void print_json_source(const struct source *source, bool is_first)
 {
 	size_t i;
 
-	fputs(is_first ? "\n {\"source\": " : ",\n {\"source\": ", stdout);
-	ky_say_json(stdout, source->desc->name);
-	print_member("plugin", source->plugin->name);
-	print_member("path", source->path);
+	ky_say_member(stdout, is_first ? "\n {" : ",\n {", "source", source->desc->name);
+	ky_say_member(stdout, ", ", "plugin", source->plugin->name);
+	ky_say_member(stdout, ", ", "path", source->path);
 	printf(", \"explicit\": %s, \"types\": [",
 	       source->desc->flags & KYMO_SOURCE_EXPLICIT ? "true" : "false");
 	for (i = 0; i < source->count; i++)
