@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-/* Not tolower(): that depends on the program's locale. */
-static int lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
+#include "base/str.h"
 
 /* Levenshtein's distance; neither is longer than KY_NEAREST_MAX. */
 static size_t distance_of(struct kymo_str a, const char *b, size_t b_size)
@@ -21,7 +17,8 @@ static size_t distance_of(struct kymo_str a, const char *b, size_t b_size)
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_size; j++) {
-			size_t best = corner + (lower(a.data[i - 1]) != lower(b[j - 1]));
+			size_t best =
+				corner + (ky_lower(a.data[i - 1]) != ky_lower(b[j - 1]));
 
 			corner = row[j];
 			if (row[j] + 1 < best)

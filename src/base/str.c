@@ -13,6 +13,16 @@ int ky_str_is(struct kymo_str text, const char *other)
 	return strlen(other) == text.size && ky_str_begins(text, other);
 }
 
+int ky_str_is_any_case(struct kymo_str text, const char *other)
+{
+	if (strlen(other) != text.size)
+		return 0;
+	for (size_t i = 0; i < text.size; i++)
+		if (ky_lower(text.data[i]) != ky_lower(other[i]))
+			return 0;
+	return 1;
+}
+
 int ky_str_begins(struct kymo_str text, const char *prefix)
 {
 	const size_t size = strlen(prefix);

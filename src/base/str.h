@@ -5,7 +5,15 @@
 
 #include <kymo/base.h>
 
+/* Not tolower(): what a text means must not depend on the program's locale. */
+static inline char ky_lower(char byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? (char)(byte + ('a' - 'A')) : byte;
+}
+
 int ky_str_is(struct kymo_str text, const char *other);
+/* The same, in any case of ASCII letters. */
+int ky_str_is_any_case(struct kymo_str text, const char *other);
 int ky_str_begins(struct kymo_str text, const char *prefix);
 
 /* Without the blanks and tabs around it. */

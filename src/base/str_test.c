@@ -18,6 +18,17 @@ static void a_text_is_what_has_its_size_and_bytes(void **state)
 	assert_false(ky_str_is(none, "a"));
 }
 
+static void letters_are_the_same_in_any_case_and_nothing_else_is(void **state)
+{
+	(void)state;
+	assert_true(ky_str_is_any_case(KYMO_STR("aLL_Z"), "AlL_z"));
+	assert_false(ky_str_is_any_case(KYMO_STR("[a"), "{a"));
+	assert_false(ky_str_is_any_case(KYMO_STR("@"), "`"));
+	assert_false(ky_str_is_any_case(KYMO_STR("al"), "all"));
+	assert_false(ky_str_is_any_case(KYMO_STR("al\0"), "al"));
+	assert_true(ky_str_is_any_case(none, ""));
+}
+
 static void a_text_begins_with_no_more_than_it_has(void **state)
 {
 	(void)state;
@@ -59,6 +70,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_is_what_has_its_size_and_bytes),
+		cmocka_unit_test(letters_are_the_same_in_any_case_and_nothing_else_is),
 		cmocka_unit_test(a_text_begins_with_no_more_than_it_has),
 		cmocka_unit_test(blanks_are_trimmed_at_both_ends_only),
 		cmocka_unit_test(what_is_quoted_is_one_line_of_a_certain_length),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "config/pattern.h"
 #include "record/type_list.h"
 
@@ -53,22 +54,6 @@ static struct kymo_str text_of(const char *text)
 	return (struct kymo_str){text, strlen(text)};
 }
 
-static char lower(char byte)
-{
-	return byte >= 'A' && byte <= 'Z' ? (char)(byte + ('a' - 'A')) : byte;
-}
-
-/* In any case of ASCII letters: a locale must not change what a file means. */
-static int is_word(struct kymo_str text, const char *word)
-{
-	if (strlen(word) != text.size)
-		return 0;
-	for (size_t i = 0; i < text.size; i++)
-		if (lower(text.data[i]) != word[i])
-			return 0;
-	return 1;
-}
-
 static int32_t read_bool(struct kymo_str text, uint64_t *out, struct kymo_error *error)
 {
 	static const char *const words[2][5] = {{"n", "no", "f", "false", "0"},
@@ -76,7 +61,7 @@ static int32_t read_bool(struct kymo_str text, uint64_t *out, struct kymo_error 
 
 	for (uint64_t value = 0; value < 2; value++) {
 		for (size_t i = 0; i < 5; i++) {
-			if (!is_word(text, words[value][i]))
+			if (!ky_str_is_any_case(text, words[value][i]))
 				continue;
 			*out = value;
 			return KYMO_OK;
@@ -132,7 +117,7 @@ static int32_t read_number(const struct ky_key *key, struct kymo_str text,
 	size_t size = read_digits(text, out, &is_too_much);
 
 	rest = (struct kymo_str){text.data + size, text.size - size};
-	while (unit->name && !is_word(rest, unit->name))
+	while (unit->name && !ky_str_is_any_case(rest, unit->name))
 		unit++;
 	if (size == 0 || !unit->name)
 		return ky_error_set(error, KYMO_ERROR_CONFIG, "%s is wanted", wanted);

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/type_list.h"
 
-#define LIST_MAX      1024 /* entries; far more than any list has */
-#define NAME_MAX_SIZE 64
-#define QUOTED        "\"%.64s\""
+#define LIST_MAX 1024 /* entries; far more than any list has */
+#define QUOTED   "\"%.64s\""
 
 /* The size that a struct of ABI 1.0 has at least; its last member is a pointer. */
 #define SIZE_1_0(type, last) (offsetof(struct type, last) + sizeof(void *))
@@ -59,19 +59,15 @@ static int32_t check_name(const char *name, struct kymo_error *error)
 
 	if (!name)
 		return bad(error, "no name");
-	for (; size <= NAME_MAX_SIZE && name[size]; size++) {
-		char c = name[size];
-
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
-		    !(c >= '0' && c <= '9') && c != '_' && c != '-')
+	for (; size <= KY_TYPE_NAME_MAX && name[size]; size++)
+		if (!ky_type_letters[(uint8_t)name[size]])
 			return bad(error,
 				   "the name " QUOTED
 				   " has more than letters, digits, '_' and '-'",
 				   name);
-	}
-	if (size == 0 || size > NAME_MAX_SIZE)
-		return bad(error, "the name " QUOTED " is not 1 to %d characters long",
-			   name, NAME_MAX_SIZE);
+	if (size == 0 || size > KY_TYPE_NAME_MAX)
+		return bad(error, "the name " QUOTED " is not 1 to %u characters long",
+			   name, KY_TYPE_NAME_MAX);
 	return KYMO_OK;
 }
 

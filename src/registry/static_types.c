@@ -3,11 +3,11 @@
 #include "registry/static_types.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include <kymo/activity_type.h>
 
 #include "base/log.h"
+#include "base/str.h"
 
 /* Name of each number, and the one that it stands for. */
 static const struct {
@@ -67,10 +67,7 @@ static uint32_t warned; /* a bit for each alias; atomic */
 
 static int is_same(struct kymo_str text, const char *other, int any_case)
 {
-	if (strlen(other) != text.size)
-		return 0;
-	return any_case ? strncasecmp(text.data, other, text.size) == 0
-			: memcmp(text.data, other, text.size) == 0;
+	return any_case ? ky_str_is_any_case(text, other) : ky_str_is(text, other);
 }
 
 const char *ky_type_static_name(uint32_t number)

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -12,11 +11,6 @@
 #include "registry/type_lookup.h"
 
 static const char unknown_name[] = "Unknown or non-member activity type name";
-
-static int is_word(struct kymo_str name, const char *word)
-{
-	return name.size == strlen(word) && strncasecmp(name.data, word, name.size) == 0;
-}
 
 static int is_wildcard(struct kymo_str name)
 {
@@ -153,8 +147,9 @@ static int32_t resolve(const struct maker *maker, const struct ky_type_item *ite
 	int32_t status;
 
 	snprintf(out, size, "%.*s", (int)name.size, name.data);
-	if (is_word(name, "default") || is_word(name, "all")) {
-		snprintf(out, size, "%s", is_word(name, "all") ? "all" : "default");
+	if (ky_str_is_any_case(name, "default") || ky_str_is_any_case(name, "all")) {
+		snprintf(out, size, "%s",
+			 ky_str_is_any_case(name, "all") ? "all" : "default");
 		return KYMO_OK;
 	}
 	if (is_wildcard(name)) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "plugin/check.h"
 #include "plugin/loader.h"
 #include "session/sinks.h"
@@ -28,11 +29,10 @@ static const struct kymo_sink_desc *find(const char *protocol)
 {
 	/* Pairs with the release of push(). */
 	const struct node *node = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
-	size_t size = strlen(protocol);
+	const struct kymo_str wanted = {protocol, strlen(protocol)};
 
 	for (; node; node = node->next)
-		if (strlen(node->desc->protocol) == size &&
-		    ky_sink_is_same(node->desc->protocol, protocol, size))
+		if (ky_str_is_any_case(wanted, node->desc->protocol))
 			return node->desc;
 	return NULL;
 }
@@ -54,19 +54,6 @@ static int32_t add(const struct kymo_sink_desc *desc, struct kymo_error *error)
 	node->desc = desc;
 	push(node);
 	return KYMO_OK;
-}
-
-static char lower(char byte)
-{
-	return byte >= 'A' && byte <= 'Z' ? (char)(byte | 0x20) : byte;
-}
-
-int ky_sink_is_same(const char *a, const char *b, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (lower(a[i]) != lower(b[i]))
-			return 0;
-	return 1;
 }
 
 void ky_sinks_visit(ky_sink_visit_fn visit, void *context)

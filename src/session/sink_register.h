@@ -10,7 +10,4 @@ typedef void (*ky_sink_visit_fn)(void *context, const struct kymo_sink_desc *des
 /* Visits them, the last one first. Any thread, while others register more. */
 void ky_sinks_visit(ky_sink_visit_fn visit, void *context);
 
-/* ASCII letters in any case, whatever the locale. */
-int ky_sink_is_same(const char *a, const char *b, size_t size);
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "plugin/loader.h"
 #include "session/sink_register.h"
 #include "sink/memory.h"
@@ -49,8 +50,11 @@ static int ends_with(struct kymo_str text, const char *suffix)
 {
 	size_t size = strlen(suffix);
 
-	return text.size > size &&
-	       ky_sink_is_same(text.data + text.size - size, suffix, size);
+	if (text.size <= size)
+		return 0;
+	text.data += text.size - size;
+	text.size = size;
+	return ky_str_is_any_case(text, suffix);
 }
 
 /* The first that is offered wins; of suffixes the longest: ".json.gz" over ".gz". */
@@ -62,9 +66,7 @@ static void offer(void *context, const struct kymo_sink_desc *desc)
 	if (search->protocol.data) {
 		snprintf(protocol, sizeof(protocol), "%s://", desc->protocol);
 		add_known(search, protocol);
-		if (!search->best && strlen(desc->protocol) == search->protocol.size &&
-		    ky_sink_is_same(desc->protocol, search->protocol.data,
-				    search->protocol.size))
+		if (!search->best && ky_str_is_any_case(search->protocol, desc->protocol))
 			search->best = desc;
 		return;
 	}
