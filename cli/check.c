@@ -57,9 +57,8 @@ struct arguments {
 	bool json, force, help;
 };
 
-/* ---- Between events ---- */
-
-void ky_check_between(struct ky_check *check)
+/* What is wrong between events, all of them having been handed to the sorter. */
+static void look_between(struct ky_check *check)
 {
 	struct ky_tracks *tracks = ky_tracks_create(check);
 	struct ky_links *links = ky_links_create(check);
@@ -102,7 +101,7 @@ static int read_trace(struct ky_check *check)
 					 ky_record_compare);
 	status = ky_check_read_trace(check);
 	if (status == 0)
-		ky_check_between(check);
+		look_between(check);
 	/* Behind the names of new lanes, which stand at the same place. */
 	if (status == 0 && closing->text && closing->kind == KY_NDJSON)
 		ky_check_mend_too(check, closing->byte, KY_TO_THE_END, closing->text);

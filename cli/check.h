@@ -95,9 +95,6 @@ int ky_check_read_capture(struct ky_check *check);
 void ky_check_ledger(struct ky_check *check, struct ky_check_place place,
 		     const char *name, uint64_t value);
 
-/* What is wrong between events, all of them having been handed to the sorter. */
-void ky_check_between(struct ky_check *check);
-
 /* After a repair: what was mended, and what could not be. */
 void ky_check_print_mended(const struct ky_check *check, const char *path);
 

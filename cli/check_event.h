@@ -168,11 +168,7 @@ static inline struct ky_check_place ky_record_place(const struct ky_check_record
 
 int ky_record_compare(const void *a, const void *b);
 
-/*
- * Names of rows, as far as there is room, for lanes that a mend opens. What comes back
- * may stand in a text of JSON as it is.
- */
-void ky_check_name_track(struct ky_check *check, uint64_t key, const char *name);
+/* The name of a row, for lanes that a mend opens; it may stand in JSON as it is. */
 const char *ky_check_track_name(const struct ky_check *check, uint64_t key);
 
 #endif

@@ -54,7 +54,8 @@ struct ky_check_name {
 	char name[KY_WORD_TEXT];
 };
 
-void ky_check_name_track(struct ky_check *check, uint64_t key, const char *name)
+/* Names of rows, as far as there is room. */
+static void name_track(struct ky_check *check, uint64_t key, const char *name)
 {
 	struct ky_check_name *slot;
 	size_t size = 0;
@@ -266,8 +267,7 @@ void ky_check_put_records(struct ky_check_reading *reading, int64_t begin_ns,
 	case 'M':
 		if (ky_word_is_text(&event->words[KY_NAME], "thread_name") &&
 		    event->words[KY_ARG_NAME].token == KY_JSON_STRING)
-			ky_check_name_track(reading->check, track,
-					    event->words[KY_ARG_NAME].text);
+			name_track(reading->check, track, event->words[KY_ARG_NAME].text);
 		break;
 	default:
 		break;
