@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import main
 
 KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
 CASES = os.path.join(os.environ["KYMO_SOURCE"], "tests", "cli", "cases")
@@ -54,23 +56,3 @@ def is_sanitized():
     with open(KYMO, "rb") as f:
         data = f.read()
     return b"__tsan_init" in data or b"__asan_init" in data
-
-
-def main(names):
-    tests = [(name, test) for name, test in names.items()
-             if name.startswith("test_") and (not sys.argv[1:] or sys.argv[1] in name)]
-    failed = 0
-    print(f"1..{len(tests)}")
-    for number, (name, test) in enumerate(tests, 1):
-        words = name[len("test_"):].replace("_", " ")
-        with tempfile.TemporaryDirectory(prefix="kymo-check-") as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print(f"ok {number} - {words}", flush=True)
-            except Exception as error:  # each case reports, whatever happened in it
-                failed += 1
-                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}",
-                      flush=True)
-            os.chdir("/")
-    sys.exit(failed > 0)

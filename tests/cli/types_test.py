@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import main
 
 KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
 TYPED = os.path.join(os.environ["KYMO_BUILD"], "tests", "cli", "typed")
@@ -126,23 +128,5 @@ def test_a_bad_list_is_refused_before_the_program_starts():
         assert not os.path.exists("started") and not os.path.exists(".t.json")
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"1..{len(tests)}")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for number, (name, test) in enumerate(tests, 1):
-            words = name[len("test_"):].replace("_", " ")
-            try:
-                test()
-                print(f"ok {number} - {words}")
-            except Exception as error:  # each case reports, whatever happened in it
-                failed += 1
-                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}")
-        os.chdir("/")
-    sys.exit(failed > 0)
-
-
 if __name__ == "__main__":
-    main()
+    main(globals())

@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import main
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 from trace import Trace
@@ -101,23 +103,5 @@ def test_counters_are_series_on_the_device_with_their_units():
     assert set(samples[0]["args"]) & set(units), (samples[0], units)
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"1..{len(tests)}")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for number, (name, test) in enumerate(tests, 1):
-            words = name[len("test_"):].replace("_", " ")
-            try:
-                test()
-                print(f"ok {number} - {words}")
-            except Exception as error:  # each case reports, whatever happened in it
-                failed += 1
-                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}")
-        os.chdir("/")
-    sys.exit(failed > 0)
-
-
 if __name__ == "__main__":
-    main()
+    main(globals())
