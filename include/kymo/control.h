@@ -74,6 +74,24 @@ struct kymo_recorder_options {
 	/* Activity types, as in struct kymo_session_options. */
 	const char *types;
 
+	/*
+	 * What is recorded of the program's life. It runs from the first moment on; the
+	 * processes rest until `delay_ns` after its start (the warm-up: their sources are
+	 * started already), and `duration_ns` later (0: at its end) the recording is over
+	 * and the outputs are made, while the program goes on. Implies `controlled`.
+	 */
+	uint64_t delay_ns, duration_ns;
+	/*
+	 * Each process records from the begin to the end of a range (kymo_range_begin) of
+	 * its own, and rests before and after: "mark:NAME", or "mark:NAME,repeat:N" for
+	 * the first N. Not together with the other members here. NULL: none.
+	 */
+	const char *capture_range;
+	/* 1: all rest until somebody orders KYMO_ORDER_RECORD. Not with a delay or a
+	 * duration. Implies `controlled`. */
+	uint32_t start_paused;
+	uint32_t reserved0;
+
 	/* End of ABI 1.0 */
 };
 
@@ -94,6 +112,7 @@ struct kymo_recorder_result {
 	uint32_t refused_count;
 	uint32_t was_started; /* 1: the program ran */
 	char written[4096];   /* the outputs that are whole: "a.json, b.kymo" */
+	char window[384];     /* what was recorded of the program's life; "": all */
 
 	/* End of ABI 1.0 */
 };
@@ -113,6 +132,18 @@ KYMO_API int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 				   struct kymo_recorder_result *result,
 				   struct kymo_summary *summary,
 				   struct kymo_error *error);
+
+#define KYMO_ORDER_RECORD 1u /* go on */
+#define KYMO_ORDER_REST   2u
+
+/*
+ * Has every process of a recording that takes orders (`controlled`) rest or go on, also
+ * those that come later. Returns when all have obeyed; KYMO_ERROR_BUSY if some have not
+ * after 2 s. `socket` is the recorder's; NULL: the one in KYMO_SESSION, so a recorded
+ * program says what is worth recording. KYMO_ERROR_NOT_FOUND: nobody records.
+ */
+KYMO_API int32_t kymo_recorder_order(const char *socket, uint32_t order,
+				     struct kymo_error *error);
 
 /*
  * Visits plug-ins with sources until `visit` returns an error: those given by absolute

@@ -142,6 +142,16 @@ static inline uint64_t kymo_mark_open(uint32_t name)
 	return kymo_mark_is_off() ? 0 : kymo_mark_record_open(name);
 }
 
+/*
+ * A range is a mark whose begin has the name too, so that one can be chosen as what a
+ * process records of itself (capture_range in session.h and control.h): its begin begins
+ * the recording and its end, in whichever thread, ends it; both wait for the sources to
+ * go on and to rest. Other ranges are spans of the thread that ends them. They cost a
+ * call, and make other marks no dearer. Not in signal handlers.
+ */
+KYMO_API uint64_t kymo_range_begin(uint32_t name);
+KYMO_API void kymo_range_end(uint64_t begin, uint32_t name);
+
 KYMO_END_DECLS
 
 #endif

@@ -65,6 +65,14 @@ struct kymo_session_options {
 	 * (KYMO_ERROR_CONFIG).
 	 */
 	const char *types;
+	/*
+	 * What is recorded between start and stop: from the begin to the end of a range
+	 * (kymo_range_begin), "mark:NAME", or of the first N, "mark:NAME,repeat:N". Until
+	 * then and in between it rests. Pause and resume are refused. NULL: all.
+	 */
+	const char *capture_range;
+	uint32_t start_paused; /* 1: start leaves it paused, until resume */
+	uint32_t reserved0;
 	/* End of ABI 1.0 */
 };
 

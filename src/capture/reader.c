@@ -150,6 +150,9 @@ static int32_t take_session(struct ky_reader *reader, const struct ky_bytes *pay
 	room -= session->command_line_size;
 	if (session->sources_size > room)
 		session->sources_size = (uint32_t)room;
+	room -= session->sources_size;
+	if (session->window_size > room)
+		session->window_size = (uint32_t)room;
 	reader->session = session;
 	return KYMO_OK;
 }
@@ -407,6 +410,18 @@ struct kymo_str ky_reader_sources(const struct ky_reader *reader)
 		return (struct kymo_str){NULL, 0};
 	return (struct kymo_str){(const char *)(session + 1) + session->command_line_size,
 				 session->sources_size};
+}
+
+struct kymo_str ky_reader_window(const struct ky_reader *reader)
+{
+	const struct ky_session_block *session = reader->session;
+
+	if (!session)
+		return (struct kymo_str){NULL, 0};
+	return (struct kymo_str){(const char *)(session + 1) +
+					 session->command_line_size +
+					 session->sources_size,
+				 session->window_size};
 }
 
 uint64_t ky_reader_bad_bytes(const struct ky_reader *reader)

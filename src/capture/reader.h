@@ -54,6 +54,8 @@ const struct ky_session_block *ky_reader_session(const struct ky_reader *reader)
 /* Arguments, each ended by NUL; names of sources, separated by ','; {NULL, 0} if none. */
 struct kymo_str ky_reader_command_line(const struct ky_reader *reader);
 struct kymo_str ky_reader_sources(const struct ky_reader *reader);
+/* What was to be recorded of the program's life, for people. */
+struct kymo_str ky_reader_window(const struct ky_reader *reader);
 
 /* Bytes at the end that were no whole block, and blocks with a wrong CRC. */
 uint64_t ky_reader_bad_bytes(const struct ky_reader *reader);

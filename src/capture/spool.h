@@ -19,6 +19,7 @@ struct ky_spool_session {
 	uint32_t overflow;            /* KY_OVERFLOW_* */
 	struct kymo_str command_line; /* arguments, each ended by NUL */
 	struct kymo_str sources;      /* names of those wanted, separated by ',' */
+	struct kymo_str window;       /* what is to be recorded, for people; or none */
 };
 
 /* Creates `path` (O_EXCL, 0600) with its header and session block. */

@@ -188,6 +188,7 @@ static int32_t write_beginning(struct ky_spool *spool,
 		return status;
 	block.command_line_size = append_text(spool, &size, session->command_line);
 	block.sources_size = append_text(spool, &size, session->sources);
+	block.window_size = append_text(spool, &size, session->window);
 	memcpy(ky_spool_payload(spool), &block, sizeof(block));
 	return ky_spool_write_block(spool, KY_BLOCK_SESSION, size, 0, 0, error);
 }

@@ -43,6 +43,7 @@
 #include "control/protocol.h"
 #include "plugin/check.h"
 #include "record/dictionary.h"
+#include "session/range.h"
 #include "session/source.h"
 #include "session/wanted_types.h"
 
@@ -267,6 +268,9 @@ static void decide(void)
 		ky_sources_forked();
 	else
 		ky_sources_begin(welcome.wanted, ky_gate_epoch());
+	/* A name that does not fit in the dictionary any more cannot begin either. */
+	if (welcome.range[0])
+		(void)ky_range_arm(welcome.range, NULL);
 	if (welcome.flags & KY_WELCOME_CONTROLLED)
 		ky_command_serve(&agent.capture);
 }

@@ -12,15 +12,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "capture/lease.h"
 #include "session/line.h"
 #include "session/source.h"
+
+/* For all sources together: less than a recorder waits. */
+#define STOP_LIMIT_NS 1500000000u
 
 /* Of this process; touched by its thread only, and before that by who starts it. */
 static struct {
 	struct ky_capture *capture;
 	uint32_t done; /* number of the last command */
-	uint32_t is_resting;
+	uint32_t is_resting, is_over;
 	uint64_t resting_ticks; /* since when */
 } served;
 
@@ -57,6 +61,18 @@ static void go_on(void)
 	served.is_resting = 0;
 }
 
+/* What the sources still have of before is taken; nothing can be begun any more. */
+static void stop(void)
+{
+	ky_gate_shut();
+	if (served.is_resting)
+		ky_mark_gap(served.resting_ticks, "paused by the recorder");
+	served.is_resting = 0;
+	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
+	ky_capture_cut(served.capture);
+	served.is_over = 1;
+}
+
 /* Does what was commanded last, if that is new; the number of it. */
 static uint32_t obey(void)
 {
@@ -64,12 +80,14 @@ static uint32_t obey(void)
 	uint32_t number = __atomic_load_n(&header->command_sequence, __ATOMIC_ACQUIRE);
 	uint32_t command = __atomic_load_n(&header->command, __ATOMIC_RELAXED);
 
-	if (number == served.done)
+	if (number == served.done || served.is_over)
 		return number;
 	if (command == KY_COMMAND_REST && !served.is_resting)
 		rest();
 	else if (command == KY_COMMAND_RECORD && served.is_resting)
 		go_on();
+	else if (command == KY_COMMAND_STOP)
+		stop();
 	served.done = number;
 	__atomic_store_n(&header->command_done, number, __ATOMIC_RELEASE);
 	return number;
@@ -81,8 +99,13 @@ static void *serve(void *unused)
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), "kymo");
-	for (;;)
-		syscall(SYS_futex, sequence, FUTEX_WAIT, obey(), NULL, NULL, 0);
+	for (;;) {
+		const uint32_t number = obey();
+
+		if (served.is_over)
+			break;
+		syscall(SYS_futex, sequence, FUTEX_WAIT, number, NULL, NULL, 0);
+	}
 	return NULL;
 }
 
@@ -93,8 +116,10 @@ void ky_command_serve(struct ky_capture *capture)
 	pthread_t thread;
 
 	served.capture = capture;
-	served.done = served.is_resting = 0;
+	served.done = served.is_resting = served.is_over = 0;
 	obey();
+	if (served.is_over)
+		return;
 	if (pthread_attr_init(&attributes) != 0)
 		return;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

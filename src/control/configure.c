@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/configure.h"
 
+#include "base/error.h"
+#include "base/options.h"
+#include "capture/capture.h"
 #include "config/config.h"
+#include "session/range.h"
+#include "session/sinks.h"
+
+/* No program would be run without what comes before. */
+#define SIZE_LEAST offsetof(struct kymo_recorder_options, compat)
+
+#define LATEST_NS (1000000000u * (uint64_t)1000000000u) /* some thirty years */
+
+KYMO_STATIC_ASSERT(KYMO_OVERFLOW_DROP == KY_OVERFLOW_DROP);
+KYMO_STATIC_ASSERT(KYMO_OVERFLOW_OVERWRITE == KY_OVERFLOW_OVERWRITE);
+KYMO_STATIC_ASSERT(KYMO_OVERFLOW_STREAM == KY_OVERFLOW_STREAM);
 
 /* The policies are the choices of the key, in its order. */
 KYMO_STATIC_ASSERT(KYMO_OVERFLOW_DROP == 1);
 KYMO_STATIC_ASSERT(KYMO_OVERFLOW_OVERWRITE == 2);
 KYMO_STATIC_ASSERT(KYMO_OVERFLOW_STREAM == 3);
 
-void ky_recorder_configure(struct kymo_recorder_options *options,
-			   const struct kymo_config *config)
+/* Members that are zero become what the configuration says, and borrow from it. */
+static void configure(struct kymo_recorder_options *options,
+		      const struct kymo_config *config)
 {
 	const struct ky_value *follow = ky_config_value(config, KY_KEY_FOLLOW_FORK);
 
@@ -33,4 +48,70 @@ void ky_recorder_configure(struct kymo_recorder_options *options,
 		options->types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES)->text;
 	if (!options->compat)
 		options->compat = ky_config_value(config, KY_KEY_COMPAT)->text;
+}
+
+/* What is to be recorded of the program's life; makes `controlled` what that needs. */
+static int32_t check_window(struct kymo_recorder_options *options,
+			    struct kymo_error *error)
+{
+	const int is_timed = options->delay_ns > 0 || options->duration_ns > 0;
+
+	if ((options->capture_range != NULL) + is_timed + (options->start_paused != 0) >
+	    1)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "only one can say what is recorded: a delay or "
+				    "duration, a capture range, or start_paused");
+	if (options->delay_ns > LATEST_NS || options->duration_ns > LATEST_NS)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "a delay or duration of more than thirty years");
+	if (is_timed || options->start_paused)
+		options->controlled = 1;
+	return options->capture_range ? ky_range_check(options->capture_range, error)
+				      : KYMO_OK;
+}
+
+int32_t ky_recorder_read(const struct kymo_recorder_options *options,
+			 struct kymo_recorder_options *out, struct kymo_config **own,
+			 struct kymo_error *error)
+{
+	int32_t status;
+
+	if (!options)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no options");
+	status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
+	if (!status && !out->config)
+		status = kymo_config_create(own, NULL, error);
+	if (status)
+		return status;
+	configure(out, out->config ? out->config : *own);
+	status = ky_sinks_load(
+		ky_config_value(out->config ? out->config : *own, KY_KEY_SINKS)->list,
+		error);
+	if (status)
+		return status;
+	if (!out->arguments || !out->arguments[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no program to run");
+	status = ky_budget_check(out->buffer_size, error);
+	if (!status)
+		status = check_window(out, error);
+	if (status)
+		return status;
+	if (out->overflow > KYMO_OVERFLOW_STREAM)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "no such overflow policy: %u", out->overflow);
+	if (out->wait > KYMO_WAIT_PRIMARY)
+		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				    "no such way of waiting: %u", out->wait);
+	return KYMO_OK;
+}
+
+int32_t ky_recorder_check_results(const struct kymo_recorder_result *result,
+				  const struct kymo_summary *summary,
+				  struct kymo_error *error)
+{
+	int32_t status = ky_result_check(summary, error);
+
+	if (!result)
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no place for the result");
+	return status ? status : ky_result_check(result, error);
 }

@@ -270,7 +270,8 @@ static void heed(struct ky_custody *custody, const struct ky_told *told)
 		return;
 	case KY_TOLD_OBEYED:
 		if (custody->obeyed)
-			custody->obeyed(custody->obeyed_owner, told->capture);
+			custody->obeyed(custody->obeyed_owner, told->command,
+					told->capture);
 		return;
 	case KY_TOLD_OUTCOME:
 		custody->outcome = told->outcome;

@@ -37,7 +37,7 @@ struct ky_custody {
 	uint32_t unsent;  /* COMMAND, FINISH or ABANDON */
 	uint32_t command; /* KY_COMMAND_*, or 0 */
 	/* Told when the processes have obeyed, and how many have not; may be NULL. */
-	void (*obeyed)(void *owner, uint64_t not_count);
+	void (*obeyed)(void *owner, uint32_t command, uint64_t not_count);
 	void *obeyed_owner;
 	int is_ready, is_finishing;
 	int is_over; /* outcome is there, whatever it is */

@@ -121,6 +121,7 @@ int32_t ky_delivery_open(struct ky_delivery *out, const struct ky_keeper_setup *
 		.overflow = setup->overflow,
 		.command_line = setup->command_line,
 		.sources = kymo_text(setup->wanted),
+		.window = kymo_text(setup->window),
 	};
 	int32_t status;
 

@@ -57,6 +57,7 @@ struct keeper {
 	int tick_ms;
 	uint64_t period_ns; /* when the last one began */
 	uint64_t obey_ns;   /* until when a command should be done; 0: there is none */
+	uint32_t command;   /* the last one, KY_COMMAND_* */
 	struct ky_delivery delivery;
 	struct kymo_error failure; /* the first one; status KYMO_OK: none */
 };
@@ -125,6 +126,12 @@ static int is_opened(const struct kept *kept)
 {
 	return __atomic_load_n(&kept->capture.header->state, __ATOMIC_ACQUIRE) !=
 	       KY_CAPTURE_NEW;
+}
+
+static int is_stopped(const struct kept *kept)
+{
+	return __atomic_load_n(&kept->capture.header->state, __ATOMIC_ACQUIRE) ==
+	       KY_CAPTURE_STOPPED;
 }
 
 /* Makes the file know of the capture. */
@@ -278,6 +285,7 @@ static void release(struct keeper *keeper, uint64_t number, uint32_t flags)
 static void command(struct keeper *keeper, uint32_t command)
 {
 	keeper->obey_ns = ky_monotonic_ns() + KY_PROTOCOL_WAIT_NS;
+	keeper->command = command;
 	for (struct kept *kept = keeper->first; kept; kept = kept->next)
 		ky_command_give(&kept->capture, command);
 }
@@ -309,7 +317,7 @@ static int is_to_obey(const struct keeper *keeper, const struct kept *kept)
 /* Tells when all processes have obeyed, or time is up. */
 static void look_who_obeys(struct keeper *keeper)
 {
-	struct ky_told told = {.kind = KY_TOLD_OBEYED};
+	struct ky_told told = {.kind = KY_TOLD_OBEYED, .command = keeper->command};
 
 	if (keeper->obey_ns == 0)
 		return;
@@ -427,7 +435,8 @@ static void keep(struct keeper *keeper)
 		look_after_all(keeper);
 	}
 	while (keeper->first && !keeper->is_abandoned)
-		end_capture(keeper, keeper->first, KY_END_CUT);
+		end_capture(keeper, keeper->first,
+			    is_stopped(keeper->first) ? KY_END_STOPPED : KY_END_CUT);
 }
 
 /* ---- Birth and end ---- */

@@ -60,7 +60,7 @@ struct ky_outcome {
 
 struct ky_told {
 	uint32_t kind;
-	uint32_t reserved0;
+	uint32_t command; /* OBEYED: which it was */
 	uint64_t capture; /* READY, ENDED: its number; OBEYED: how many did not */
 	struct ky_outcome outcome; /* READY: only `error`; OUTCOME: all of it */
 };
@@ -78,6 +78,7 @@ struct ky_keeper_setup {
 	const char *compat;          /* or NULL */
 	const char *const *require;  /* or NULL */
 	const char *wanted;          /* names of sources, separated by ',' */
+	const char *window;          /* what is to be recorded, for people, or NULL */
 	const char *folder, *socket; /* of the front, removed if that is gone */
 	pid_t recorder;              /* names the file: ".NAME.kymo-PID" */
 	uint32_t generation;         /* 1, and 2 for the one that took over */

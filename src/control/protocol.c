@@ -97,6 +97,13 @@ void ky_attached_fill(struct ky_attached *attached, int32_t status, const char *
 	ky_text_copy(attached->message, sizeof(attached->message), message);
 }
 
+void ky_order_fill(struct ky_order *order, uint32_t command)
+{
+	memset(order, 0, sizeof(*order));
+	fill_head(&order->head, KY_MESSAGE_ORDER);
+	order->command = command;
+}
+
 void ky_answer_fill(struct ky_answer *answer, int32_t status, const char *message)
 {
 	memset(answer, 0, sizeof(*answer));
@@ -129,6 +136,7 @@ int32_t ky_welcome_check(struct ky_welcome *welcome, size_t size,
 	terminate(welcome->wanted, sizeof(welcome->wanted));
 	terminate(welcome->message, sizeof(welcome->message));
 	terminate(welcome->types, sizeof(welcome->types));
+	terminate(welcome->range, sizeof(welcome->range));
 	return KYMO_OK;
 }
 
@@ -155,5 +163,16 @@ int32_t ky_order_check(const struct ky_order *order, size_t size,
 	if (order->command != KY_COMMAND_RECORD && order->command != KY_COMMAND_REST)
 		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED, "no such command: %u",
 				    order->command);
+	return KYMO_OK;
+}
+
+int32_t ky_answer_check(struct ky_answer *answer, size_t size, struct kymo_error *error)
+{
+	int32_t status = check_head(&answer->head, KY_MESSAGE_ANSWER, size,
+				    sizeof(*answer), error);
+
+	if (status)
+		return status;
+	terminate(answer->message, sizeof(answer->message));
 	return KYMO_OK;
 }

@@ -22,6 +22,7 @@
 #include <kymo/base.h>
 
 #include "record/type_list.h"
+#include "session/range.h"
 
 #define KY_SESSION_VARIABLE "KYMO_SESSION" /* path of the recorder's socket */
 #define KY_AGENT_VARIABLE   "KYMO_AGENT"   /* path of the library with the agent */
@@ -78,6 +79,7 @@ struct ky_welcome {
 	char wanted[1024];            /* names of sources, separated by ','; "": all */
 	char message[512];            /* for people, where status is an error */
 	char types[KY_TYPE_LIST_MAX]; /* wanted, as made by src/registry; "": default */
+	char range[KY_RANGE_MAX];     /* what to record of itself; "": all */
 };
 
 struct ky_attached {
@@ -108,6 +110,7 @@ void ky_text_copy(char *out, size_t size, const char *text);
 void ky_hello_fill(struct ky_hello *hello, const char *attaching, uint32_t flags);
 void ky_welcome_fill(struct ky_welcome *welcome, int32_t status, const char *message);
 void ky_attached_fill(struct ky_attached *attached, int32_t status, const char *message);
+void ky_order_fill(struct ky_order *order, uint32_t command);
 void ky_answer_fill(struct ky_answer *answer, int32_t status, const char *message);
 
 /*
@@ -122,10 +125,11 @@ int32_t ky_attached_check(struct ky_attached *attached, size_t size,
 			  struct kymo_error *error);
 int32_t ky_order_check(const struct ky_order *order, size_t size,
 		       struct kymo_error *error);
+int32_t ky_answer_check(struct ky_answer *answer, size_t size, struct kymo_error *error);
 
 KYMO_STATIC_ASSERT(sizeof(struct ky_message_head) == 16);
 KYMO_STATIC_ASSERT(sizeof(struct ky_hello) == 1160);
-KYMO_STATIC_ASSERT(sizeof(struct ky_welcome) == 3632);
+KYMO_STATIC_ASSERT(sizeof(struct ky_welcome) == 3888);
 KYMO_STATIC_ASSERT(sizeof(struct ky_attached) == 536);
 KYMO_STATIC_ASSERT(sizeof(struct ky_order) == 24);
 KYMO_STATIC_ASSERT(sizeof(struct ky_answer) == 536);

@@ -26,6 +26,7 @@
 
 #define QUEUE_MAX 4096 /* the system's own bound is lower or equal */
 #define NS_PER_MS 1000000u
+#define OVER      "the recording is over"
 
 struct ky_caller {
 	struct ky_caller *next;
@@ -170,6 +171,7 @@ static void admit(struct ky_reception *reception, struct ky_caller *caller)
 	welcome.capture = ward->number;
 	ky_text_copy(welcome.wanted, sizeof(welcome.wanted), reception->wanted);
 	ky_text_copy(welcome.types, sizeof(welcome.types), reception->types);
+	ky_text_copy(welcome.range, sizeof(welcome.range), reception->range);
 	caller->capture = ward->number;
 	set_deadline(caller);
 	if (ky_packet_send(caller->fd, &welcome, sizeof(welcome), ward->memory_fd) != 0) {
@@ -195,6 +197,11 @@ static void hear_hello(struct ky_reception *reception, struct ky_caller *caller,
 		/* As it was wished: nobody need be told. */
 		ky_error_set(&error, KYMO_ERROR_STATE,
 			     "forked children are not recorded");
+		answer_no(reception, caller, &error);
+		return;
+	}
+	if (reception->is_over) {
+		ky_error_set(&error, KYMO_ERROR_STATE, OVER);
 		answer_no(reception, caller, &error);
 		return;
 	}
@@ -228,7 +235,7 @@ static void answer_order(struct ky_reception *reception, struct ky_caller *calle
 	drop_caller(reception, caller);
 }
 
-static void tell_obeyed(void *owner, uint64_t not_count)
+static void tell_obeyed(void *owner, uint32_t command, uint64_t not_count)
 {
 	struct ky_reception *reception = owner;
 	struct ky_caller *next;
@@ -238,6 +245,7 @@ static void tell_obeyed(void *owner, uint64_t not_count)
 		snprintf(text, sizeof(text),
 			 "%llu of the processes have not obeyed in time",
 			 (unsigned long long)not_count);
+	(void)command;
 	for (struct ky_caller *caller = reception->callers; caller; caller = next) {
 		next = caller->next;
 		if (caller->is_waiting)
@@ -256,8 +264,9 @@ static void hear_order(struct ky_reception *reception, struct ky_caller *caller,
 		if (!reception->is_controlled)
 			ky_error_set(&error, KYMO_ERROR_UNSUPPORTED,
 				     "this recording takes no orders");
-		else if (reception->custody->is_finishing || reception->custody->is_over)
-			ky_error_set(&error, KYMO_ERROR_STATE, "the recording is over");
+		else if (reception->is_over || reception->custody->is_finishing ||
+			 reception->custody->is_over)
+			ky_error_set(&error, KYMO_ERROR_STATE, OVER);
 	}
 	if (error.status) {
 		answer_order(reception, caller, error.status, error.message);
@@ -269,6 +278,18 @@ static void hear_order(struct ky_reception *reception, struct ky_caller *caller,
 	reception->custody->obeyed = tell_obeyed;
 	reception->custody->obeyed_owner = reception;
 	ky_custody_command(reception->custody, order->command);
+}
+
+void ky_reception_turn_away(struct ky_reception *reception)
+{
+	struct ky_caller *next;
+
+	reception->is_over = 1;
+	for (struct ky_caller *caller = reception->callers; caller; caller = next) {
+		next = caller->next;
+		if (caller->is_waiting)
+			answer_order(reception, caller, KYMO_ERROR_STATE, OVER);
+	}
 }
 
 /* It went away, or said nothing: nobody knows whether it has opened its capture. */

@@ -20,6 +20,8 @@ struct ky_reception {
 	const char *types;          /* activity types that are wanted */
 	uint32_t is_controlled;     /* 1: orders are taken */
 	const char *wanted;         /* sources, for the agents; "": all */
+	const char *range;          /* what each is to record of itself; "": all */
+	int is_over;                /* nobody is admitted any more */
 
 	char folder[sizeof(((struct sockaddr_un *)0)->sun_path) - 2];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of the socket */
@@ -32,10 +34,13 @@ struct ky_reception {
 };
 
 /*
- * Makes folder and socket; zero the object before and fill the five first members. Close
- * accepts an object for which this has failed.
+ * Makes folder and socket; zero the object before and fill the members before `is_over`.
+ * Close accepts an object for which this has failed.
  */
 int32_t ky_reception_open(struct ky_reception *reception, struct kymo_error *error);
+
+/* From here on who comes is told that the recording is over; no harm is done. */
+void ky_reception_turn_away(struct ky_reception *reception);
 
 /* Ends the conversations and removes folder and socket. */
 void ky_reception_close(struct ky_reception *reception);

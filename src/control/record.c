@@ -36,22 +36,14 @@
 #include "control/program.h"
 #include "control/reception.h"
 #include "control/selection.h"
-#include "record/layout.h"
-#include "session/sinks.h"
+#include "control/window.h"
 
 #define EXIT_CANNOT_RUN  126
 #define EXIT_NO_PROGRAM  127
 #define EXIT_OWN_FAILURE 125
 
-/* No program would be run without what comes before. */
-#define SIZE_LEAST offsetof(struct kymo_recorder_options, compat)
-
 #define NOTICE_AFTER_NS 1000000000u /* what takes longer is worth a word */
 #define NS_PER_MS       1000000u
-
-KYMO_STATIC_ASSERT(KYMO_OVERFLOW_DROP == KY_OVERFLOW_DROP);
-KYMO_STATIC_ASSERT(KYMO_OVERFLOW_OVERWRITE == KY_OVERFLOW_OVERWRITE);
-KYMO_STATIC_ASSERT(KYMO_OVERFLOW_STREAM == KY_OVERFLOW_STREAM);
 
 struct front {
 	struct kymo_recorder_options options;
@@ -65,6 +57,7 @@ struct front {
 	struct ky_reception reception;
 	struct ky_custody custody;
 	struct ky_program program;
+	struct ky_window window;
 	struct kymo_config *config; /* that options borrow from; NULL: the caller's */
 	struct ky_outputs outputs;
 	char *command_line; /* arguments separated by NUL */
@@ -75,50 +68,6 @@ struct front {
 };
 
 /* ---- Prepare ---- */
-
-/* `own` is a configuration that `out` borrows from, to be destroyed, or NULL. */
-static int32_t read_options(const struct kymo_recorder_options *options,
-			    struct kymo_recorder_options *out, struct kymo_config **own,
-			    struct kymo_error *error)
-{
-	int32_t status;
-
-	if (!options)
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no options");
-	status = ky_options_read(options, sizeof(*out), SIZE_LEAST, out, error);
-	if (!status && !out->config)
-		status = kymo_config_create(own, NULL, error);
-	if (status)
-		return status;
-	ky_recorder_configure(out, out->config ? out->config : *own);
-	status = ky_sinks_load(
-		ky_config_value(out->config ? out->config : *own, KY_KEY_SINKS)->list,
-		error);
-	if (status)
-		return status;
-	if (!out->arguments || !out->arguments[0])
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no program to run");
-	status = ky_budget_check(out->buffer_size, error);
-	if (status)
-		return status;
-	if (out->overflow > KYMO_OVERFLOW_STREAM)
-		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-				    "no such overflow policy: %u", out->overflow);
-	if (out->wait > KYMO_WAIT_PRIMARY)
-		return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
-				    "no such way of waiting: %u", out->wait);
-	return KYMO_OK;
-}
-
-static int32_t check_results(const struct kymo_recorder_result *result,
-			     const struct kymo_summary *summary, struct kymo_error *error)
-{
-	int32_t status = ky_result_check(summary, error);
-
-	if (!result)
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no place for the result");
-	return status ? status : ky_result_check(result, error);
-}
 
 /* Arguments with a NUL behind each, as /proc/PID/cmdline has them. */
 static int32_t join_arguments(struct front *front, struct kymo_str *out,
@@ -190,6 +139,7 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 	reception->is_controlled = options->controlled != 0;
 	reception->wanted = front->selection.wanted;
 	reception->types = front->selection.types;
+	reception->range = options->capture_range ? options->capture_range : "";
 	status = ky_reception_open(reception, error);
 	if (status)
 		return status;
@@ -229,6 +179,8 @@ static int32_t open_custody(struct front *front, struct kymo_error *error)
 	setup->compat = options->compat;
 	setup->require = options->require;
 	setup->wanted = front->selection.names;
+	ky_window_plan(&front->window, options, &front->reception);
+	setup->window = front->window.plan;
 	setup->folder = front->reception.folder;
 	setup->socket = front->reception.path;
 	setup->recorder = getpid();
@@ -321,6 +273,7 @@ static int32_t start(struct front *front, struct kymo_error *error)
 	}
 	front->result.was_started = 1;
 	front->is_running = 1;
+	ky_window_begin(&front->window);
 	/* Killed before it was let go, it may have told so when nobody cared. */
 	reap_program(front);
 	return KYMO_OK;
@@ -329,6 +282,8 @@ static int32_t start(struct front *front, struct kymo_error *error)
 /* Whether there is nothing more to record, as far as is known. */
 static int is_done(const struct front *front)
 {
+	if (ky_window_is_over(&front->window))
+		return 1;
 	if (front->is_running)
 		return 0;
 	if (front->is_cut || front->options.wait == KYMO_WAIT_PRIMARY)
@@ -382,10 +337,13 @@ static void run(struct front *front)
 	while (!front->is_detached && (front->is_running || !front->custody.is_over)) {
 		int timeout_ms = earlier(ky_reception_expire(&front->reception),
 					 expect_notice(front));
+		int window_ms = ky_window_expire(&front->window);
 		int is_last = is_done(front) && !front->custody.is_finishing;
 
 		/* What has come already is still taken in. */
-		if (ky_loop_step(&front->loop, is_last ? 0 : timeout_ms) || !is_last)
+		if (ky_loop_step(&front->loop,
+				 is_last ? 0 : earlier(timeout_ms, window_ms)) ||
+		    !is_last)
 			continue;
 		ky_reception_close(&front->reception);
 		ky_custody_finish(&front->custody);
@@ -424,6 +382,7 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 	memcpy(result->stopped, outcome->report.stopped, sizeof(result->stopped));
 	join_failed(front, result->failed, sizeof(result->failed));
 	memcpy(result->absent, outcome->report.absent, sizeof(result->absent));
+	ky_window_tell(&front->window, result->window, sizeof(result->window));
 	if (outcome->error.status && error)
 		*error = outcome->error;
 	return outcome->error.status;
@@ -457,10 +416,10 @@ int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 	struct kymo_recorder_options known;
 	struct kymo_config *config = NULL;
 	struct front *front = NULL;
-	int32_t status = read_options(options, &known, &config, error);
+	int32_t status = ky_recorder_read(options, &known, &config, error);
 
 	if (!status)
-		status = check_results(result, summary, error);
+		status = ky_recorder_check_results(result, summary, error);
 	if (!status) {
 		front = calloc(1, sizeof(*front));
 		if (!front)

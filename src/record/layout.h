@@ -70,6 +70,7 @@
 /* What a recorder commands; one that has not commanded anything wants it recorded. */
 #define KY_COMMAND_RECORD 1u
 #define KY_COMMAND_REST   2u
+#define KY_COMMAND_STOP   3u /* for good: nothing comes after it */
 
 /* Header flags. */
 #define KY_CAPTURE_FOLLOW_FORKS 0x1u
@@ -319,9 +320,9 @@ struct ky_session_block {
 	int64_t start_monotonic_ns, start_realtime_ns;
 	uint64_t recorder_pid;
 	uint32_t overflow, command_line_size;
-	uint32_t sources_size, reserved0;
-	/* then the command line, each argument ended by NUL, and the names of the wanted
-	 * sources, separated by ',' */
+	uint32_t sources_size, window_size;
+	/* then the command line, each argument ended by NUL, the names of the wanted
+	 * sources, separated by ',', and what is to be recorded of the program's life */
 };
 
 #define KY_END_EXITED  1u /* the process ended, however */

@@ -34,6 +34,7 @@ struct ky_drain {
 struct ky_session_page {
 	uint32_t host_lock;    /* registrations of all hosts, and their buffers */
 	uint32_t mark_lock;    /* keys of marks */
+	uint32_t range_lock;   /* which range is to be recorded */
 	uint32_t timer_lock;   /* timers, timer_runs, timer_tid and ticking */
 	uint32_t timer_change; /* futex of the timer thread */
 	uint32_t timer_runs;   /* 1: there is a timer thread */

@@ -20,6 +20,7 @@
 #include "base/thread.h"
 #include "capture/gate.h"
 #include "session/page.h"
+#include "session/range.h"
 #include "session/save.h"
 #include "session/session.h"
 
@@ -115,6 +116,7 @@ static void perform(enum ky_schedule_action action, struct ky_ending *ending)
 		status = kymo_session_start(request->session, &error);
 	else if (action == KY_ACTION_STOP) {
 		ky_gate_shut();
+		ky_range_disarm();
 		__atomic_store_n(&page->request_steps, 0, __ATOMIC_RELAXED);
 	}
 	if (status != KYMO_OK)

@@ -30,6 +30,7 @@
 #include "session/client.h"
 #include "session/line.h"
 #include "session/page.h"
+#include "session/range.h"
 #include "session/request.h"
 #include "session/session_options.h"
 #include "session/source.h"
@@ -83,6 +84,15 @@ int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 
 /* ---- Create and destroy ---- */
 
+/* NULL stays NULL. */
+static int32_t copy_text(const char *from, char **out, struct kymo_error *error)
+{
+	*out = from ? strdup(from) : NULL;
+	if (from && !*out)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	return KYMO_OK;
+}
+
 /* Which one has begun; while one has, the program adds no activity types. */
 static void set_session(struct kymo_session *session)
 {
@@ -128,6 +138,8 @@ static void stop_recording(struct kymo_session *session)
 	if (session->state == KY_SESSION_RECORDING)
 		ky_client_stop();
 	ky_gate_shut();
+	if (session->range)
+		ky_range_disarm();
 	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
 	ky_capture_cut(&session->embedded->capture);
 	session->state = KY_SESSION_STOPPED;
@@ -158,6 +170,7 @@ void kymo_session_destroy(struct kymo_session *session)
 	ky_session_sources_free(session->sources);
 	free(session->types);
 	ky_session_metadata_free(session);
+	free(session->range);
 	free(session->wanted);
 	free(session);
 }
@@ -187,14 +200,13 @@ int32_t kymo_session_create(struct kymo_session **out,
 	session->overflow = known.overflow;
 	session->buffer_size = known.buffer_size;
 	session->client_flags = known.client_flags;
+	session->start_paused = known.start_paused;
 	if (known.sources)
 		status = ky_session_sources_copy(known.sources, &session->sources, error);
-	if (status == KYMO_OK && known.types) {
-		session->types = strdup(known.types);
-		if (!session->types)
-			status = ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-					      "no memory left");
-	}
+	if (status == KYMO_OK)
+		status = copy_text(known.types, &session->types, error);
+	if (status == KYMO_OK)
+		status = copy_text(known.capture_range, &session->range, error);
 	if (status != KYMO_OK)
 		kymo_session_destroy(session);
 	else
@@ -334,12 +346,19 @@ static int32_t start(struct kymo_session *session, struct kymo_error *error)
 {
 	int32_t status = ky_session_check(session, KY_SESSION_PREPARED, "start", error);
 
+	if (status == KYMO_OK && session->range)
+		status = ky_range_arm(session->range, error);
 	if (status != KYMO_OK)
 		return status;
 	ky_capture_host_anchor(&session->embedded->capture);
 	ky_capture_begin(&session->embedded->capture);
 	session->state = KY_SESSION_RECORDING;
-	ky_gate_resume();
+	if (session->start_paused) {
+		ky_gate_shut();
+		rest(session);
+	} else if (!session->range) {
+		ky_gate_resume();
+	}
 	ky_client_start();
 	return KYMO_OK;
 }
@@ -387,6 +406,11 @@ static int32_t change(struct kymo_session *session, uint32_t state, const char *
 
 int32_t kymo_session_pause(struct kymo_session *session, struct kymo_error *error)
 {
+	if (session && session->range)
+		return ky_error_set(error, KYMO_ERROR_STATE,
+				    "cannot pause: the capture range \"%s\" decides what "
+				    "is recorded",
+				    session->range);
 	return change(session, KY_SESSION_RECORDING, "pause", rest, error);
 }
 

@@ -28,6 +28,8 @@ struct kymo_session {
 	uint64_t paused_ticks; /* when, in host ticks */
 	char **sources;        /* as given in the options, or NULL */
 	char *types;           /* the same */
+	char *range;           /* the same */
+	uint32_t start_paused, reserved1;
 	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */
 	struct ky_embedded *embedded;        /* from PREPARED on */
 	struct ky_session_value *metadata;   /* what was said of it, in order */

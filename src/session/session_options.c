@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "config/config.h"
 #include "session/embedded.h"
+#include "session/range.h"
 #include "session/sinks.h"
 
 #define SIZE_LEAST offsetof(struct kymo_session_options, buffer_size)
@@ -54,6 +55,12 @@ int32_t ky_session_options_read(const struct kymo_session_options *options,
 				    "knows",
 				    out->overflow, KYMO_VERSION_STRING);
 	status = ky_budget_check(out->buffer_size, error);
+	if (status == KYMO_OK && out->capture_range)
+		status = ky_range_check(out->capture_range, error);
+	if (status == KYMO_OK && out->capture_range && out->start_paused)
+		status = ky_error_set(error, KYMO_ERROR_INVALID,
+				      "start_paused, with a capture range that decides "
+				      "what is recorded");
 	if (status == KYMO_OK)
 		status =
 			ky_sinks_load(ky_config_value(config, KY_KEY_SINKS)->list, error);

@@ -98,6 +98,22 @@ static int32_t add_stopped(struct ky_model *model, struct ky_list *all)
 	return ky_list_add(all, value);
 }
 
+/* What the recorder was asked to record: why there is a gap, or nothing. */
+static int32_t add_window(struct ky_model *model, struct ky_list *all)
+{
+	struct kymo_trace_value *value;
+
+	if (model->window.size == 0)
+		return KYMO_OK;
+	value = ky_arena_take_zeroed(&model->arena, sizeof(*value));
+	if (!value)
+		return KYMO_ERROR_NO_MEMORY;
+	value->key = KYMO_STR("window");
+	value->type = KYMO_VALUE_STRING;
+	value->text = model->window;
+	return ky_list_add(all, value);
+}
+
 /* Somebody set the clock: times since the epoch are by the one that it was at first. */
 static int32_t add_realtime_step(struct ky_model *model, struct ky_list *all)
 {
@@ -132,6 +148,8 @@ int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
 		status = add_capture(model, &model->captures[i], &all);
 	if (status == KYMO_OK)
 		status = add_stopped(model, &all);
+	if (status == KYMO_OK)
+		status = add_window(model, &all);
 	if (status == KYMO_OK)
 		status = add_realtime_step(model, &all);
 	if (status == KYMO_OK && all.count > 0) {

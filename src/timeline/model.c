@@ -180,9 +180,12 @@ static int32_t add_captures(struct ky_model *model, struct ky_reader *const *rea
 				return KYMO_ERROR_NO_MEMORY;
 		}
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (model->window.size == 0)
+			model->window = ky_reader_window(readers[i]);
 		if (ky_model_add_absent(model, readers[i]) != KYMO_OK)
 			return KYMO_ERROR_NO_MEMORY;
+	}
 	for (size_t i = 0; i < model->capture_count; i++)
 		if (ky_model_add_type_rows(model, &model->captures[i]) != KYMO_OK)
 			return KYMO_ERROR_NO_MEMORY;

@@ -94,6 +94,7 @@ struct ky_model {
 	const struct kymo_trace_type *unknown_type;
 	uint32_t has_unknown_types; /* a record is of that type */
 	int64_t realtime_offset_ns;
+	struct kymo_str window;    /* what was to be recorded; none: all */
 	uint32_t next_track_index; /* of what is announced */
 	int32_t status;            /* of ky_model_text, which cannot tell */
 };

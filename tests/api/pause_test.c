@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp */
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <kymo/kymo.h>
@@ -270,9 +271,150 @@ static void a_session_does_not_stream(void **state)
 			 KYMO_ERROR_UNSUPPORTED);
 }
 
+static void a_session_that_starts_paused_records_from_resume_on(void **state)
+{
+	const struct kymo_session_options options = {
+		.struct_size = sizeof(options),
+		.start_paused = 1,
+	};
+	struct kymo_session *session = NULL;
+	struct memory_sink sink;
+
+	(void)state;
+	assert_int_equal(kymo_session_create(&session, &options, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	mark(3);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_ERROR_STATE);
+	assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	mark(5);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_SPAN), 5);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 1);
+	memory_free(&sink);
+}
+
+static struct kymo_session *start_range(const char *range)
+{
+	const struct kymo_session_options options = {
+		.struct_size = sizeof(options),
+		.capture_range = range,
+	};
+	struct kymo_session *session = NULL;
+	struct kymo_error error = {0};
+
+	if (kymo_session_create(&session, &options, &error) != KYMO_OK)
+		return NULL;
+	if (kymo_session_start(session, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	return session;
+}
+
+static void use_range(const char *text, uint64_t inside, uint64_t behind)
+{
+	uint32_t number = kymo_mark_intern(text, strlen(text));
+	uint64_t begin = kymo_range_begin(number);
+
+	mark(inside);
+	kymo_range_end(begin, number);
+	mark(behind);
+}
+
+static void a_session_records_the_ranges_that_were_chosen(void **state)
+{
+	struct kymo_session *session = start_range("mark:a,b,repeat:x,repeat:2");
+	struct memory_sink sink;
+
+	(void)state;
+	assert_non_null(session);
+	mark(3);
+	use_range("another", 4, 4);
+	use_range("a,b,repeat:x", 5, 4);
+	use_range("a,b,repeat:x", 7, 4);
+	use_range("a,b,repeat:x", 9, 4);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_ERROR_STATE);
+	sink = finish(session);
+	/* The ranges themselves are recorded as well. */
+	assert_int_equal(count_of(&sink, KYMO_EVENT_SPAN), 1 + 5 + 1 + 7);
+	/* Before each, and behind the last. */
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 3);
+	memory_free(&sink);
+}
+
+static void a_range_within_the_range_does_not_end_it(void **state)
+{
+	struct kymo_session *session = start_range("mark:step");
+	uint32_t number = kymo_mark_intern("step", 4);
+	struct memory_sink sink;
+	uint64_t begin;
+
+	(void)state;
+	begin = kymo_range_begin(number);
+	use_range("step", 2, 3);
+	kymo_range_end(begin, number);
+	mark(9);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_SPAN), 1 + 1 + 2 + 3);
+	memory_free(&sink);
+
+	/* Nothing is left of it in the next one. */
+	session = start(0, 0);
+	use_range("step", 2, 3);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_SPAN), 1 + 2 + 3);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 0);
+	memory_free(&sink);
+}
+
+static void *use_ranges(void *unused)
+{
+	for (int i = 0; i < 500; i++)
+		use_range("step", 1, 0);
+	return unused;
+}
+
+static void ranges_of_many_threads_begin_one_after_the_other(void **state)
+{
+	struct kymo_session *session = start_range("mark:step,repeat:100");
+	pthread_t threads[8];
+	struct memory_sink sink;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_ranges, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 101);
+	assert_true(count_of(&sink, KYMO_EVENT_SPAN) >= 200);
+	memory_free(&sink);
+}
+
+static void a_range_that_makes_no_sense_is_refused(void **state)
+{
+	const struct kymo_session_options both = {
+		.struct_size = sizeof(both),
+		.capture_range = "mark:a",
+		.start_paused = 1,
+	};
+	struct kymo_session *session = NULL;
+
+	(void)state;
+	assert_null(start_range("a"));
+	assert_null(start_range("mark:"));
+	assert_null(start_range("mark:a,repeat:0"));
+	assert_null(start_range("mark:a,repeat:-1"));
+	assert_null(start_range("mark:,repeat:1"));
+	assert_int_equal(kymo_session_create(&session, &both, NULL), KYMO_ERROR_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_session_that_starts_paused_records_from_resume_on),
+		cmocka_unit_test(a_session_records_the_ranges_that_were_chosen),
+		cmocka_unit_test(a_range_within_the_range_does_not_end_it),
+		cmocka_unit_test(ranges_of_many_threads_begin_one_after_the_other),
+		cmocka_unit_test(a_range_that_makes_no_sense_is_refused),
 		cmocka_unit_test(
 			nothing_is_recorded_while_it_is_paused_and_the_trace_says_so),
 		cmocka_unit_test(a_session_can_be_stopped_while_it_is_paused),
