@@ -6,7 +6,6 @@
 #include "commands.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 
 #include <kymo/control.h>
 
+#include "amount.h"
 #include "say.h"
 
 #define EXIT_OWN_FAILURE 125 /* as env(1) and timeout(1) have it */
@@ -31,6 +31,8 @@ enum {
 	OPTION_OVERFLOW,
 	OPTION_LIMIT,
 	OPTION_SINK,
+	OPTION_START_PAUSED,
+	OPTION_CAPTURE_RANGE,
 };
 
 static const struct option long_options[] = {
@@ -50,6 +52,8 @@ static const struct option long_options[] = {
 	{"overflow", required_argument, NULL, OPTION_OVERFLOW},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
 	{"sink", required_argument, NULL, OPTION_SINK},
+	{"start-paused", no_argument, NULL, OPTION_START_PAUSED},
+	{"capture-range", required_argument, NULL, OPTION_CAPTURE_RANGE},
 	{NULL, 0, NULL, 0},
 };
 
@@ -71,6 +75,17 @@ static const char usage[] =
 	"                         recording, kymo-PROGRAM-HOST-PID-NS.json.gz; may\n"
 	"                         be given more than once, for several outputs\n"
 	"  -f, --force            replace FILE if it exists\n"
+	"  -y, --delay TIME       record from TIME after the program's start on, as\n"
+	"                         500ms, 1.5s, 2m, or seconds; processes are at rest\n"
+	"                         before, their sources already started\n"
+	"  -d, --duration TIME    record for TIME, then write the trace; the program\n"
+	"                         goes on to its end\n"
+	"      --start-paused     be at rest until the program orders otherwise, with\n"
+	"                         kymo_recorder_order\n"
+	"      --capture-range RANGE\n"
+	"                         mark:NAME: record from the begin to the end of the\n"
+	"                         first range of that name (kymo_range_begin) in each\n"
+	"                         process; mark:NAME,repeat:N: of the first N\n"
 	"      --types LIST       activity types to record, separated by commas: a NAME\n"
 	"                         of kymo types, PLUGIN.*, default or all, each with\n"
 	"                         SOURCE: in front to concern that source alone, or\n"
@@ -163,33 +178,6 @@ static int read_list(char ***list, const char *name, const char *text)
 	return fail("%s \"%s\": names are wanted, separated by commas", name, text);
 }
 
-/* "64MiB", "64M", "65536": powers of 1024. */
-static int read_size(const char *name, const char *text, uint64_t *out)
-{
-	static const char units[] = "kmgt";
-	unsigned long long number;
-	const char *unit;
-	char *end;
-	int shift = 0;
-
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-	if (unit) {
-		shift = 10 * (int)(unit - units + 1);
-		end++;
-		if (*end == 'i')
-			end++;
-	}
-	if (tolower((unsigned char)*end) == 'b')
-		end++;
-	if (!isdigit((unsigned char)text[0]) || *end || errno || number == 0 ||
-	    number > UINT64_MAX >> shift)
-		return fail("%s \"%s\": a size is wanted, as in 64MiB or 1G", name, text);
-	*out = (uint64_t)number << shift;
-	return 0;
-}
-
 static int read_overflow(const char *text, uint32_t *out)
 {
 	if (strcmp(text, "stream") == 0)
@@ -259,9 +247,11 @@ static int read_option(struct arguments *arguments, int option, char **argv)
 	case OPTION_REQUIRE:
 		return read_list(&arguments->require, "--require", optarg);
 	case OPTION_BUFFER:
-		return read_size("--buffer", optarg, &options->buffer_size);
+		return ky_read_size(EXIT_OWN_FAILURE, "--buffer", optarg,
+				    &options->buffer_size);
 	case OPTION_LIMIT:
-		return read_size("--limit", optarg, &options->file_limit);
+		return ky_read_size(EXIT_OWN_FAILURE, "--limit", optarg,
+				    &options->file_limit);
 	case OPTION_OVERFLOW:
 		return read_overflow(optarg, &options->overflow);
 	case OPTION_NO_FOLLOW_FORK:
@@ -278,9 +268,17 @@ static int read_option(struct arguments *arguments, int option, char **argv)
 		options->compat = optarg;
 		return 0;
 	case 'y':
-		return fail("record: -y (--delay) is not in this version");
+		return ky_read_duration(EXIT_OWN_FAILURE, "--delay", optarg,
+					&options->delay_ns);
 	case 'd':
-		return fail("record: -d (--duration) is not in this version");
+		return ky_read_duration(EXIT_OWN_FAILURE, "--duration", optarg,
+					&options->duration_ns);
+	case OPTION_START_PAUSED:
+		options->start_paused = 1;
+		return 0;
+	case OPTION_CAPTURE_RANGE:
+		options->capture_range = optarg;
+		return 0;
 	case OPTION_TYPES:
 		options->types = optarg;
 		return 0;
@@ -329,7 +327,8 @@ static void say_missing(const struct kymo_recorder_result *result,
 		ky_say_error(0, "not recorded: %s", result->failed);
 	if (options->sources && result->absent[0])
 		ky_say_error(0, "%s: never loaded by the program", result->absent);
-	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0])
+	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0] ||
+		 result->window[0])
 		return;
 	else if (result->absent[0])
 		ky_say_error(0,
@@ -369,6 +368,10 @@ static void say_result(const struct kymo_recorder_result *result,
 			ky_say_count(text, summary->process_count));
 	fprintf(stderr, ", %s", ky_say_duration(text, summary->duration_ns));
 	ky_say_losses(stderr, summary, result->losses);
+	if (result->window[0]) {
+		fputs("; ", stderr);
+		ky_say_text(stderr, result->window);
+	}
 	if (result->stopped[0])
 		fprintf(stderr, "; %s", result->stopped);
 	say_refused(result);

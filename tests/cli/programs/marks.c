@@ -3,6 +3,9 @@
  * A program with marks that does what its arguments say, one after the other:
  *
  *     mark N          N spans             instants N    N moments
+ *     ranges N        N ranges "epoch", with one span in each, "inside", and one behind
+ *     across N        N ranges "epoch", begun here and ended in another thread
+ *     order rest|record   to the recorder, whose answer is printed if it is an error
  *     thread N        N threads, 100 spans each
  *     storm N         N children, 10 spans each, forked while 4 threads record 2000 each
  *     aside           the first mark in another thread, while this one goes on
@@ -33,6 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <kymo/control.h>
 #include <kymo/mark.h>
 
 extern char **environ;
@@ -64,6 +68,56 @@ static void record_instants(long count)
 
 	for (long i = 0; i < count; i++)
 		kymo_mark_instant(kymo_mark_name(&name, "moment"));
+}
+
+static uint32_t range_name;
+
+static void record_named(const char *text)
+{
+	uint64_t begin = kymo_mark_begin();
+
+	kymo_mark_end(begin, kymo_mark_intern(text, strlen(text)));
+}
+
+static void record_ranges(long count)
+{
+	for (long i = 0; i < count; i++) {
+		uint64_t begin = kymo_range_begin(kymo_mark_name(&range_name, "epoch"));
+
+		record_named("inside");
+		kymo_range_end(begin, range_name);
+		record_named("behind");
+	}
+}
+
+static void *end_range(void *begin)
+{
+	kymo_range_end(*(uint64_t *)begin, range_name);
+	return NULL;
+}
+
+static void record_ranges_across(long count)
+{
+	for (long i = 0; i < count; i++) {
+		uint64_t begin = kymo_range_begin(kymo_mark_name(&range_name, "epoch"));
+		pthread_t thread;
+
+		record_named("inside");
+		if (pthread_create(&thread, NULL, end_range, &begin) != 0)
+			exit(99);
+		pthread_join(thread, NULL);
+		record_named("behind");
+	}
+}
+
+static void order(const char *what)
+{
+	struct kymo_error error;
+
+	if (kymo_recorder_order(
+		    NULL, strcmp(what, "rest") == 0 ? KYMO_ORDER_REST : KYMO_ORDER_RECORD,
+		    &error) != KYMO_OK)
+		puts(error.message);
 }
 
 static void check_library(int is_there, const char *what)
@@ -248,6 +302,12 @@ static int do_with_argument(const char *command, const char *argument)
 		record_spans(number);
 	else if (strcmp(command, "instants") == 0)
 		record_instants(number);
+	else if (strcmp(command, "ranges") == 0)
+		record_ranges(number);
+	else if (strcmp(command, "across") == 0)
+		record_ranges_across(number);
+	else if (strcmp(command, "order") == 0)
+		order(argument);
 	else if (strcmp(command, "thread") == 0)
 		run_threads(number);
 	else if (strcmp(command, "storm") == 0)

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recordings of a part of a program's life: by time, by order, by ranges. Prints TAP."""
+import collections
+import json
+import os
+import signal
+
+from record_test import (INJECTED, MARKS, check, children, keeper_of, main, name_of,
+                         until)
+
+
+def record(place, *arguments):
+    return place.record("-f", *arguments, output="t.json")
+
+
+def trace_of(place):
+    """Names of spans, gaps by their reason, and the whole trace."""
+    with open(place.file("t.json"), encoding="utf-8") as f:
+        trace = json.load(f)
+    spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    gaps = collections.Counter(e["args"]["what"] for e in spans if e["name"] == "not recorded")
+    names = dict(collections.Counter(e["name"] for e in spans if e["name"] != "not recorded"))
+    return names, dict(gaps), trace
+
+
+PAUSED = "paused by the recorder"
+OUTSIDE = "outside of the capture range"
+
+
+def what_comes_before_the_delay_is_not_recorded(place):
+    result = record(place, "-y", "300ms", ["mark", "3", "until", "on", "mark", "5"])
+    check(result, 0, 5, says=r"; recorded: from 0\.3 s to the program's end$")
+    names, gaps, trace = trace_of(place)
+    assert names == {"span": 5} and gaps == {PAUSED: 1}, (names, gaps)
+    assert trace["window"] == "from 0.3 s after the program's start", trace["window"]
+    assert trace["kymo"]["ledger"]["offered"] == 6, "the gap is a record too"
+
+
+def the_trace_is_written_at_the_end_of_the_duration_and_the_program_goes_on(place):
+    process = place.start("-d", "400ms", ["mark", "3", "until", "off", "mark", "5", "wait",
+                                          place.file("go"), "print", "done", "exit", "7"],
+                          output="t.json")
+    until(lambda: os.path.exists(place.file("t.json")), "the trace")
+    names, gaps, _ = trace_of(place)
+    assert names == {"span": 3} and gaps == {}, (names, gaps)
+    assert process.poll() is None
+    place.check_tidy()
+    place.touch("go")
+    result = place.finish(process)
+    check(result, 7, 3, says=r"nothing lost; recorded: from 0 s to 0\.4\d* s after the program's start$")
+    assert result.out == "done\n", result
+
+
+def a_process_that_comes_after_the_end_is_not_recorded_and_no_loss(place):
+    result = record(place, "-d", "300ms", "--strict",
+                    ["mark", "3", "until", "off", "fork", "mark", "5", "exec", "mark", "4"])
+    check(result, 0, 3, says=r"3 events, [^;]*, nothing lost; recorded: [^;]*$")
+
+
+def a_child_that_never_marked_before_the_delay_is_in_the_window(place):
+    result = record(place, "-y", "300ms", "-d", "400ms",
+                    ["fork", "mark", "2", "until", "on", "mark", "5", "until", "off", "mark", "7"])
+    check(result, 0, 5)
+
+
+def forks_in_the_window_are_recorded(place):
+    result = record(place, "-y", "200ms", "-d", "20s",
+                    ["mark", "1", "until", "on", "mark", "2", "fork", "mark", "4"])
+    check(result, 0, 6, says="in 2 processes")
+
+
+def a_program_that_ends_before_the_delay_leaves_an_empty_trace_that_says_so(place):
+    for words in (["mark", "3"], ["print", "no mark"]):
+        result = record(place, "-y", "1m", "-d", "1h", "--strict", words)
+        check(result, 0, 0, says="the program ended before the recording was to begin, 60 s")
+        names, _, trace = trace_of(place)
+        assert not names and trace["window"] == \
+            "from 60 s to 3660 s after the program's start", (names, trace["window"])
+    place.check_tidy()
+
+
+def a_signal_before_and_after_the_window_is_the_programs(place):
+    process = place.start("-f", "-d", "200ms", ["mark", "3", "ready", place.file("ready"), "wait",
+                                                place.file("never")], output="t.json")
+    until(lambda: os.path.exists(place.file("t.json")), "the trace")
+    process.send_signal(signal.SIGTERM)
+    check(place.finish(process), 128 + signal.SIGTERM, 3)
+    process = place.start("-f", "-y", "1h", ["mark", "3", "ready", place.file("more"), "wait",
+                                             place.file("never")], output="t.json")
+    until(lambda: os.path.exists(place.file("more")), "the program")
+    process.send_signal(signal.SIGTERM)
+    check(place.finish(process), 128 + signal.SIGTERM, 0)
+
+
+def who_does_not_stop_in_time_is_told_and_what_it_had_is_kept(place):
+    process = place.start("-d", "500ms", ["mark", "3", "ready", place.file("ready"), "wait",
+                                          place.file("go")], output="t.json")
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    program = next(p for p in children(process.pid) if name_of(p) == "marks")
+    os.kill(program, signal.SIGSTOP)
+    until(lambda: os.path.exists(place.file("t.json")), "the trace")
+    os.kill(program, signal.SIGCONT)
+    place.touch("go")
+    check(place.finish(process), 0, 3, says="; 1 of the processes did not stop in time$")
+
+
+def another_keeper_goes_on_with_the_window(place):
+    process = place.start("-y", "700ms", "-d", "400ms",
+                          ["mark", "3", "ready", place.file("ready"), "until", "on", "mark", "5",
+                           "until", "off", "mark", "7"], output="t.json")
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    os.kill(keeper_of(process.pid), signal.SIGKILL)
+    check(place.finish(process), 0, 5)
+
+
+def sources_stop_at_the_end_of_the_duration(place):
+    result = record(place, "-t", INJECTED, "-d", "400ms",
+                    ["load", INJECTED, "work", "3", "until", "off", "work", "5"])
+    check(result, 0, 3)
+    ledger = trace_of(place)[2]["kymo"]["ledger"]
+    assert ledger["written"] == 3 == ledger["accepted"] and ledger["late"] == 0, ledger
+
+
+def a_program_orders_what_is_recorded(place):
+    result = record(place, "--start-paused", ["mark", "3", "order", "record", "mark", "5", "order",
+                                              "rest", "mark", "7", "order", "record", "mark", "1"])
+    check(result, 0, 6, says="recorded: from when it is ordered, at rest before$")
+    names, gaps, _ = trace_of(place)
+    assert names == {"span": 6} and gaps == {PAUSED: 2} and result.out == "", (names, gaps, result)
+
+
+def orders_without_a_recorder_and_to_one_that_takes_none_are_refused(place):
+    result = place.finish(place.run([MARKS, "order", "rest"]))
+    assert "nobody records this program" in result.out, result
+    result = record(place, ["order", "rest"])
+    check(result, 0)
+    assert result.out == "this recording takes no orders\n", result
+    result = record(place, "-d", "100ms", ["mark", "1", "until", "off", "sleep", "300", "order",
+                                           "rest"])
+    assert "over" in result.out, result
+
+
+def one_range_is_recorded_and_nothing_around_it(place):
+    result = record(place, "--capture-range", "mark:epoch", ["mark", "3", "ranges", "3", "mark", "2"])
+    check(result, 0, 2, says="recorded: mark:epoch of each process$")
+    names, gaps, trace = trace_of(place)
+    assert names == {"epoch": 1, "inside": 1} and gaps == {OUTSIDE: 1}, (names, gaps)
+    assert trace["window"] == "mark:epoch of each process", trace["window"]
+
+
+def ranges_repeat_and_end_in_other_threads_and_processes(place):
+    for words, epochs in ((["ranges", "5"], 3), (["across", "5"], 3),
+                          (["across", "1", "fork", "ranges", "2"], 3)):
+        result = record(place, "--capture-range", "mark:epoch,repeat:3", words)
+        names, gaps, _ = trace_of(place)
+        check(result, 0, 2 * epochs)
+        assert names == {"epoch": epochs, "inside": epochs} and gaps == {OUTSIDE: epochs}, \
+            (names, gaps)
+
+
+def ranges_of_other_names_are_marks_as_others(place):
+    check(record(place, "--capture-range", "mark:epoc", ["ranges", "3"]), 0, 0)
+    check(record(place, ["ranges", "3"]), 0, 9)
+
+
+def sources_rest_outside_of_the_range(place):
+    result = record(place, "-t", INJECTED, "--capture-range", "mark:epoch",
+                    ["load", INJECTED, "work", "1", "emit", "4", "ranges", "1", "emit", "5"])
+    check(result, 0, 2)
+    ledger = trace_of(place)[2]["kymo"]["ledger"]
+    assert ledger["filtered"] == 9 and ledger["late"] == 0, ledger
+
+
+def what_makes_no_sense_is_refused_in_one_line_before_anything_runs(place):
+    for options, says in (
+            (["-y", "1x"], 'a time is wanted'), (["-d", "0"], 'a time is wanted'),
+            (["-d", "1.5.5s"], 'a time is wanted'), (["-y", "99999999999h"], 'a time is wanted'),
+            (["-y", "400000h"], 'more than thirty years'),
+            (["-y", "1", "--start-paused"], "only one can say"),
+            (["-d", "1", "--capture-range", "mark:a"], "only one can say"),
+            (["--capture-range", "a"], "mark:NAME or mark:NAME,repeat:N is wanted"),
+            (["--capture-range", "mark:"], "is wanted"),
+            (["--capture-range", "mark:a,repeat:0"], "a number from 1"),
+            (["--capture-range", "mark:a,repeat:x"], "a number from 1"),
+            (["--capture-range", "mark:" + 300 * "a"], "longer than 255 bytes")):
+        result = record(place, *options, ["print", "it ran"])
+        check(result, 125, says=says)
+        assert result.out == "" and len(result.lines) == 1, result
+    assert place.left() == [], place.left()
+
+
+CASES = [value for value in list(globals().values())
+         if callable(value) and getattr(value, "__module__", "") == __name__
+         and value not in (record, trace_of)]
+
+if __name__ == "__main__":
+    main(CASES)
