@@ -10,6 +10,7 @@
 #include <kymo/key.h>
 #include <kymo/link.h>
 #include <kymo/mark.h>
+#include <kymo/observer.h>
 #include <kymo/request.h>
 #include <kymo/save.h>
 #include <kymo/session.h>

@@ -178,11 +178,11 @@ KYMO_API int32_t kymo_session_snapshot(struct kymo_session *session, const char 
 				       struct kymo_error *error);
 
 /*
- * Who is told, in one line each, what is worth a word although nothing has failed: an
- * activity type's deprecated name, a type that came too late. NULL, as at the beginning:
- * nobody. Replaces the one before, which may still be called once by another thread.
- * `log` runs in the thread that has something to say, with no lock held; `message` is
- * borrowed until it returns. Any thread.
+ * Who is told, in one line each (observer.h has more of it, and for several), what is
+ * worth a word although nothing has failed: an activity type's deprecated name, a type
+ * that came too late. NULL, as at the beginning: nobody. Replaces the one before, which
+ * may still be called once by another thread. `log` runs in the thread that has something
+ * to say, with no lock held; `message` is borrowed until it returns. Any thread.
  */
 typedef void (*kymo_log_fn)(void *context, uint32_t severity, const char *message);
 KYMO_API void kymo_log_to(kymo_log_fn log, void *context);

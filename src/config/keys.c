@@ -101,6 +101,12 @@ static const struct ky_key keys[] = {
 				   .fallback = "-1",
 				   .use = "a start that is over is put off to the next "
 					  "multiple"},
+	[KY_KEY_TRACE_ID] = {.name = "REQUEST_TRACE_ID",
+			     WORDS,
+			     .use = "trace_id of a session, for its trace and observers"},
+	[KY_KEY_GROUP_TRACE_ID] = {.name = "REQUEST_GROUP_TRACE_ID",
+				   WORDS,
+				   .use = "the same, group_trace_id"},
 
 	{.name = "ACTIVITIES_ENABLED", .kind = KY_KIND_BOOL, .fallback = "true"},
 	{.name = "ACTIVITIES_DISPLAY_CUDA_SYNC_WAIT_EVENTS",
@@ -109,8 +115,6 @@ static const struct ky_key keys[] = {
 	{.name = "CUPTI_PER_THREAD_BUFFER_ENABLED", FLAG},
 	{.name = "CUPTI_PM_SAMPLING_METRICS", .kind = KY_KIND_LIST},
 	{.name = "CUPTI_PM_SAMPLING_DEVICE_ID", COUNT, .fallback = "-1"},
-	{.name = "REQUEST_TRACE_ID", WORDS},
-	{.name = "REQUEST_GROUP_TRACE_ID", WORDS},
 	{.name = "ENABLE_IPC_FABRIC", FLAG},
 	{.name = "ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS",
 	 COUNT,

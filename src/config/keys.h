@@ -33,6 +33,8 @@ enum ky_key_id {
 	KY_KEY_START_TIME,
 	KY_KEY_START_ITERATION,
 	KY_KEY_START_ROUND_UP,
+	KY_KEY_TRACE_ID,
+	KY_KEY_GROUP_TRACE_ID,
 };
 
 enum ky_key_kind {

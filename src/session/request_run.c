@@ -40,6 +40,7 @@ static struct {
 void ky_requests_lock(void)
 {
 	ky_lock(&ky_session_page()->request_lock);
+	ky_stages_hold(1);
 	if (requests.pid == getpid())
 		return;
 	requests.pid = getpid();
@@ -49,11 +50,13 @@ void ky_requests_lock(void)
 
 void ky_requests_unlock(void)
 {
+	ky_stages_hold(0);
 	ky_unlock(&ky_session_page()->request_lock);
 }
 
 void ky_request_tell(const struct ky_ending *ending)
 {
+	ky_stages_tell();
 	if (ending->ended)
 		ending->ended(ending->context, &ending->status);
 }
@@ -90,6 +93,8 @@ static void end(uint32_t state, const char *path, const char *reason,
 	snprintf(status->path, sizeof(status->path), "%s", path);
 	snprintf(status->reason, sizeof(status->reason), "%s", reason);
 	*ending = (struct ky_ending){*status, request->ended, request->context};
+	if (state == KYMO_REQUEST_CANCELLED)
+		ky_stages_cancel(&request->session->stages, KYMO_OK, reason, path);
 	ky_request_free(request);
 	__atomic_store_n(&page->request_steps, 0, __ATOMIC_RELAXED);
 	ky_tell_change(&page->request_change);
@@ -98,6 +103,8 @@ static void end(uint32_t state, const char *path, const char *reason,
 static void fail(const struct kymo_error *error, struct ky_ending *ending)
 {
 	ky_schedule_handle(&requests.current.schedule, KY_TRIGGER_FAIL);
+	ky_stages_cancel(&requests.current.session->stages, error->status, error->message,
+			 "");
 	end(KYMO_REQUEST_FAILED, "", error->message, NULL, ending);
 }
 
@@ -299,6 +306,7 @@ int32_t ky_request_accept(const struct ky_request *request,
 		*id = ++requests.last_id;
 		requests.current = *request;
 		requests.current.id = *id;
+		requests.current.session->stages.request = *id;
 		ky_schedule_submit(&requests.current.schedule, plan);
 		__atomic_store_n(&page->request_steps, plan->by_iteration,
 				 __ATOMIC_RELAXED);

@@ -17,6 +17,9 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/gate_page.h"
+#include "base/lock.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "capture/snapshot.h"
 #include "session/export.h"
@@ -207,12 +210,25 @@ static int32_t fill_live(struct ky_capture *capture, struct ky_spool *spool,
 int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
 			struct kymo_summary *summary, struct kymo_error *error)
 {
+	/* Observers are told of what was written, also where nobody asked for it here. */
+	struct kymo_summary own = {.struct_size = sizeof(own)};
+	struct kymo_summary *counted = summary || ky_is_observed() ? &own : NULL;
+	struct kymo_error failure = {0};
+	const uint64_t begun_ns = ky_monotonic_ns();
 	int32_t status = ky_session_use(session, "save", error);
 
 	if (status != KYMO_OK)
 		return status;
-	status = ky_save_run(save, &session->embedded->capture, summary, error);
+	status = ky_save_run(save, &session->embedded->capture, counted, &failure);
+	ky_result_write(summary, &own, sizeof(own));
+	if (status != KYMO_OK && error)
+		*error = failure;
+	ky_lock(&ky_gate()->session_lock);
+	ky_stages_saved(&session->stages, begun_ns, save->path, &own,
+			status != KYMO_OK ? &failure : NULL);
+	ky_unlock(&ky_gate()->session_lock);
 	ky_session_unuse(session);
+	ky_stages_tell();
 	return status;
 }
 

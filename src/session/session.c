@@ -159,14 +159,18 @@ void kymo_session_destroy(struct kymo_session *session)
 	if (!session)
 		return;
 	lock_sessions();
-	if (is_going_on(session) && session->pid == getpid())
+	if (is_going_on(session) && session->pid == getpid()) {
+		ky_stages_cancel(&session->stages, KYMO_OK, "not stopped and saved", "");
 		stop_recording(session);
+	}
 	let_go(session);
 	ky_session_wait_for_users(session);
 	if (session->embedded)
 		ky_gate_forget(&session->embedded->capture);
 	ky_embedded_retire(session->embedded);
 	unlock_sessions();
+	ky_stages_tell();
+	ky_stages_close(&session->stages);
 	ky_session_sources_free(session->sources);
 	free(session->types);
 	ky_session_metadata_free(session);
@@ -205,6 +209,9 @@ int32_t kymo_session_create(struct kymo_session **out,
 		status = ky_session_sources_copy(known.sources, &session->sources, error);
 	if (status == KYMO_OK)
 		status = copy_text(known.types, &session->types, error);
+	if (status == KYMO_OK)
+		status = ky_stages_open(&session->stages,
+					known.config ? known.config : own, error);
 	if (status == KYMO_OK)
 		status = copy_text(known.capture_range, &session->range, error);
 	if (status != KYMO_OK)
@@ -276,6 +283,8 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 				    "recording (MADV_WIPEONFORK, Linux 4.14)");
 	ky_capture_host_anchor(&session->embedded->capture);
 	ky_session_metadata_publish(session);
+	ky_stages_publish(&session->stages);
+	ky_stages_begin(&session->stages);
 	session->state = KY_SESSION_PREPARED;
 	set_session(session);
 	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch);
@@ -360,6 +369,7 @@ static int32_t start(struct kymo_session *session, struct kymo_error *error)
 		ky_gate_resume();
 	}
 	ky_client_start();
+	ky_stages_next(&session->stages, KYMO_STAGE_WARM_UP);
 	return KYMO_OK;
 }
 
@@ -387,6 +397,7 @@ int32_t kymo_session_start(struct kymo_session *session, struct kymo_error *erro
 	lock_sessions();
 	status = start(session, error);
 	unlock_sessions();
+	ky_stages_tell();
 	return status;
 }
 
@@ -429,8 +440,11 @@ int32_t kymo_session_stop(struct kymo_session *session, struct kymo_error *error
 					  ? KY_SESSION_PAUSED
 					  : KY_SESSION_RECORDING,
 				  "stop", error);
-	if (session && status == KYMO_OK)
+	if (session && status == KYMO_OK) {
 		stop_recording(session);
+		ky_stages_next(&session->stages, KYMO_STAGE_COLLECTION);
+	}
 	unlock_sessions();
+	ky_stages_tell();
 	return status;
 }

@@ -9,6 +9,7 @@
 
 #include "record/type_list.h"
 #include "session/embedded.h"
+#include "session/stage.h"
 
 #define KY_SESSION_NEW       0u
 #define KY_SESSION_PREPARED  1u
@@ -26,9 +27,10 @@ struct kymo_session {
 	uint64_t buffer_size;
 	uint64_t client_flags;
 	uint64_t paused_ticks; /* when, in host ticks */
-	char **sources;        /* as given in the options, or NULL */
-	char *types;           /* the same */
-	char *range;           /* the same */
+	struct ky_stages stages;
+	char **sources; /* as given in the options, or NULL */
+	char *types;    /* the same */
+	char *range;    /* the same */
 	uint32_t start_paused, reserved1;
 	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */
 	struct ky_embedded *embedded;        /* from PREPARED on */

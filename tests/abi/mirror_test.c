@@ -11,6 +11,7 @@
 #include <kymo/doctor.h>
 #include <kymo/error.h>
 #include <kymo/link.h>
+#include <kymo/observer.h>
 #include <kymo/plugin.h>
 #include <kymo/record.h>
 #include <kymo/request.h>
@@ -93,6 +94,9 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_session_options, 64),
 	GROWING(struct kymo_client_ops, 64),
 	GROWING(struct kymo_summary, 104),
+	GROWING(struct kymo_log_record, 32),
+	GROWING(struct kymo_stage, 80),
+	GROWING(struct kymo_observer_ops, 24),
 	GROWING(struct kymo_request_options, 96),
 	GROWING(struct kymo_request_status, 1584),
 	GROWING(struct kymo_config_options, 32),

@@ -6,6 +6,7 @@
 #include <kymo/client.h>
 #include <kymo/control.h>
 #include <kymo/doctor.h>
+#include <kymo/observer.h>
 #include <kymo/request.h>
 #include <kymo/session.h>
 #include <kymo/sink.h>
@@ -210,6 +211,27 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_session_options, sources, 16, 8),
 	MEMBER(struct kymo_session_options, client_flags, 24, 8),
 	MEMBER(struct kymo_session_options, config, 32, 8),
+	MEMBER(struct kymo_log_record, struct_size, 0, 4),
+	MEMBER(struct kymo_log_record, severity, 4, 4),
+	MEMBER(struct kymo_log_record, unix_ns, 8, 8),
+	MEMBER(struct kymo_log_record, thread, 16, 8),
+	MEMBER(struct kymo_log_record, message, 24, 8),
+	MEMBER(struct kymo_stage, struct_size, 0, 4),
+	MEMBER(struct kymo_stage, stage, 4, 4),
+	MEMBER(struct kymo_stage, status, 8, 4),
+	MEMBER(struct kymo_stage, ordinal, 12, 4),
+	MEMBER(struct kymo_stage, request, 16, 8),
+	MEMBER(struct kymo_stage, duration_ns, 24, 8),
+	MEMBER(struct kymo_stage, events, 32, 8),
+	MEMBER(struct kymo_stage, lost, 40, 8),
+	MEMBER(struct kymo_stage, trace_id, 48, 8),
+	MEMBER(struct kymo_stage, group_trace_id, 56, 8),
+	MEMBER(struct kymo_stage, destination, 64, 8),
+	MEMBER(struct kymo_stage, reason, 72, 8),
+	MEMBER(struct kymo_observer_ops, struct_size, 0, 4),
+	MEMBER(struct kymo_observer_ops, severity, 4, 4),
+	MEMBER(struct kymo_observer_ops, log, 8, 8),
+	MEMBER(struct kymo_observer_ops, stage, 16, 8),
 	MEMBER(struct kymo_client_ops, struct_size, 0, 4),
 	MEMBER(struct kymo_client_ops, reserved0, 4, 4),
 	MEMBER(struct kymo_client_ops, init, 8, 8),

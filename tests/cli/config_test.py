@@ -62,9 +62,9 @@ def each_value_is_shown_with_its_unit_and_where_it_comes_from(place):
 
 
 def what_does_nothing_yet_is_said_so(place):
-    status, out, err = place.run("config", place.write("REQUEST_TRACE_ID = a\n"))
+    status, out, err = place.run("config", place.write("CUSTOM_CONFIG = a\n"))
     assert status == 0, err
-    assert re.search(r"^REQUEST_TRACE_ID = a  # .*/a.conf:1; not used yet by this version$", out,
+    assert re.search(r"^CUSTOM_CONFIG = a  # .*/a.conf:1; not used yet by this version$", out,
                      re.M), out
 
 

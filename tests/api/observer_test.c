@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Observers: what is said, and each stage once and in order, whatever ends it. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <kymo/kymo.h>
+
+#include "folder.h"
+#include "support/test.h"
+
+#define REQUEST(...)                           \
+	(&(const struct kymo_request_options){ \
+		.struct_size = sizeof(struct kymo_request_options), __VA_ARGS__})
+
+#define SEEN_MAX      64u
+#define IDS_MAX       100000u
+#define STORM_THREADS 8
+
+struct seen {
+	struct kymo_stage stage;
+	char trace_id[64], group_trace_id[64], destination[512], reason[512];
+};
+
+/* Written by whoever tells, one at a time. */
+static struct seen seen[SEEN_MAX];
+static uint32_t seen_count;
+
+static void see(void *context, const struct kymo_stage *stage)
+{
+	struct seen *to = &seen[seen_count % SEEN_MAX];
+
+	assert_ptr_equal(context, seen);
+	assert_int_equal(stage->struct_size, sizeof(*stage));
+	to->stage = *stage;
+	snprintf(to->trace_id, sizeof(to->trace_id), "%s", stage->trace_id);
+	snprintf(to->group_trace_id, sizeof(to->group_trace_id), "%s",
+		 stage->group_trace_id);
+	snprintf(to->destination, sizeof(to->destination), "%s", stage->destination);
+	snprintf(to->reason, sizeof(to->reason), "%s", stage->reason);
+	__atomic_fetch_add(&seen_count, 1, __ATOMIC_RELEASE);
+}
+
+static const struct kymo_observer_ops stages = {
+	.struct_size = sizeof(stages),
+	.stage = see,
+};
+
+static int observe(void **state)
+{
+	(void)state;
+	seen_count = 0;
+	return kymo_observer_register(&stages, seen, NULL);
+}
+
+static int look_away(void **state)
+{
+	(void)state;
+	return kymo_observer_unregister(&stages, seen);
+}
+
+static void assert_stages(const char *wanted)
+{
+	static const char letters[] = "?wcpx";
+	char found[SEEN_MAX + 1] = "";
+
+	for (uint32_t i = 0; i < seen_count; i++) {
+		found[i] = letters[seen[i].stage.stage];
+		assert_int_equal(seen[i].stage.ordinal, i + 1);
+	}
+	assert_string_equal(found, wanted);
+}
+
+static void mark(void)
+{
+	static uint32_t name;
+	uint64_t begin = kymo_mark_begin();
+
+	kymo_mark_end(begin, kymo_mark_name(&name, "step"));
+}
+
+static struct kymo_session *create(void)
+{
+	static const char text[] = "REQUEST_TRACE_ID = run \"7\"\n"
+				   "REQUEST_GROUP_TRACE_ID = all\n";
+	const struct kymo_config_options options = {
+		.struct_size = sizeof(options),
+		.text = {text, strlen(text)},
+	};
+	struct kymo_config *config = NULL;
+	struct kymo_session *session = NULL;
+	struct kymo_error error = {0};
+
+	if (kymo_config_create(&config, &options, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	assert_int_equal(kymo_session_create(
+				 &session, KYMO_SESSION_OPTIONS(.config = config), NULL),
+			 KYMO_OK);
+	kymo_config_destroy(config);
+	return session;
+}
+
+/* ---- Sessions ---- */
+
+static void a_session_tells_its_stages_in_order(void **state)
+{
+	const char *path = in_folder("a.json");
+	struct kymo_session *session = create();
+
+	(void)state;
+	assert_int_equal(kymo_session_prepare(session, NULL), KYMO_OK);
+	usleep(2000);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	assert_stages("w");
+	for (int i = 0; i < 5; i++)
+		mark();
+	usleep(2000);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	assert_stages("wcp");
+	assert_true(seen[0].stage.duration_ns >= 2000000);
+	assert_true(seen[1].stage.duration_ns >= 2000000);
+	assert_true(seen[2].stage.duration_ns > 0);
+	assert_int_equal(seen[2].stage.events, 5);
+	assert_int_equal(seen[2].stage.lost, 0);
+	assert_string_equal(seen[2].destination, path);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(seen[i].stage.status, KYMO_OK);
+		assert_int_equal(seen[i].stage.request, 0);
+		assert_string_equal(seen[i].trace_id, "run \"7\"");
+		assert_string_equal(seen[i].group_trace_id, "all");
+		assert_string_equal(seen[i].reason, "");
+	}
+	unlink(path);
+}
+
+/* Whether the file has the text; it is removed. */
+static int has_text(const char *path, const char *text)
+{
+	char buffer[65536] = "";
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	buffer[fread(buffer, 1, sizeof(buffer) - 1, file)] = '\0';
+	fclose(file);
+	unlink(path);
+	return strstr(buffer, text) != NULL;
+}
+
+static void the_trace_has_the_ids_of_its_own_session(void **state)
+{
+	const char *path = in_folder("a.json");
+	struct kymo_session *session;
+
+	(void)state;
+	for (int with_id = 1; with_id >= 0; with_id--) {
+		session = NULL;
+		if (with_id)
+			session = create();
+		else
+			kymo_session_create(&session, NULL, NULL);
+		assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+		mark();
+		assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+		assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL),
+				 KYMO_OK);
+		kymo_session_destroy(session);
+		assert_int_equal(has_text(path, "\"trace_id\": \"run \\\"7\\\"\""),
+				 with_id);
+	}
+}
+
+static void a_save_that_fails_says_why_and_may_be_done_again(void **state)
+{
+	const char *path = in_folder("a.kymo");
+	struct kymo_session *session = create();
+
+	(void)state;
+	kymo_session_start(session, NULL);
+	kymo_session_stop(session, NULL);
+	assert_int_not_equal(
+		kymo_session_save(session, "/no/such/x.json", NULL, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	assert_stages("wcpp");
+	assert_true(seen[2].stage.status < 0);
+	assert_non_null(strstr(seen[2].reason, "/no/such/x.json"));
+	assert_string_equal(seen[2].destination, "");
+	assert_string_equal(seen[3].destination, path);
+	unlink(path);
+}
+
+static void what_is_destroyed_before_it_was_stopped_is_cancelled(void **state)
+{
+	struct kymo_session *session = create();
+
+	kymo_session_start(session, NULL);
+	kymo_session_destroy(session);
+	assert_stages("wx");
+	seen_count = 0;
+	session = create();
+	kymo_session_prepare(session, NULL);
+	kymo_session_destroy(session);
+	assert_stages("x");
+	seen_count = 0;
+	kymo_session_destroy(create());
+	assert_stages("");
+	(void)state;
+}
+
+/* ---- Requests ---- */
+
+static void run(const struct kymo_request_options *options, uint32_t state)
+{
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	struct kymo_error error = {0};
+	uint64_t id = 0;
+
+	if (kymo_request_submit(options, &id, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	if (state == KYMO_REQUEST_CANCELLED)
+		assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
+	assert_int_equal(status.state, state);
+	/* It is told once it has ended. */
+	for (int i = 0; i < 2000 && seen_count == 0; i++)
+		usleep(1000);
+	usleep(20000);
+	for (uint32_t i = 0; i < seen_count; i++)
+		assert_int_equal(seen[i].stage.request, id);
+}
+
+static void requests_tell_theirs_however_they_end(void **state)
+{
+	static char path[PATH_MAX];
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s", in_folder("a.kymo"));
+	run(REQUEST(.duration_ms = 5, .path = path), KYMO_REQUEST_DONE);
+	assert_stages("wcp");
+	assert_string_equal(seen[2].destination, path);
+	unlink(path);
+	seen_count = 0;
+	run(REQUEST(.duration_ms = 60000, .warmup_ms = 60000, .path = path),
+	    KYMO_REQUEST_CANCELLED);
+	assert_true(seen_count == 1);
+	assert_int_equal(seen[0].stage.stage, KYMO_STAGE_CANCELLATION);
+	assert_string_equal(seen[0].reason, "cancelled by the program");
+	seen_count = 0;
+	/* The folder goes away meanwhile: nothing can be written. */
+	snprintf(path, sizeof(path), "%s/sub", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/sub/a.json", folder);
+	{
+		uint64_t id = 0;
+		struct kymo_request_status status = {.struct_size = sizeof(status)};
+
+		assert_int_equal(
+			kymo_request_submit(REQUEST(.duration_ms = 200, .path = path),
+					    &id, NULL),
+			KYMO_OK);
+		snprintf(path, sizeof(path), "%s/sub", folder);
+		assert_int_equal(rmdir(path), 0);
+		assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
+		assert_int_equal(status.state, KYMO_REQUEST_FAILED);
+		usleep(20000);
+	}
+	assert_stages("wcp");
+	assert_true(seen[2].stage.status < 0);
+	assert_true(seen[2].reason[0] != '\0');
+}
+
+static void one_that_is_preempted_is_saved_and_cancelled(void **state)
+{
+	static char path[PATH_MAX];
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	struct kymo_session *session = NULL;
+	uint64_t id = 0;
+	uint32_t count = 0, last = 0;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("a.kymo"));
+	assert_int_equal(kymo_request_submit(REQUEST(.duration_ms = 60000, .path = path),
+					     &id, NULL),
+			 KYMO_OK);
+	do {
+		usleep(1000);
+		kymo_request_poll(id, &status);
+	} while (status.state != KYMO_REQUEST_RECORDING);
+	kymo_session_create(&session, NULL, NULL);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
+	usleep(20000);
+	for (uint32_t i = 0; i < seen_count; i++) {
+		if (seen[i].stage.request != id)
+			continue;
+		assert_int_equal(seen[i].stage.ordinal, ++count);
+		assert_int_equal(seen[i].stage.stage, count);
+		last = i;
+	}
+	assert_int_equal(count, 4);
+	assert_string_equal(seen[last].destination, path);
+	assert_non_null(strstr(seen[last].reason, "pre-empted"));
+	kymo_session_destroy(session);
+	unlink(path);
+}
+
+/* ---- What observers may do ---- */
+
+static int32_t nested_status;
+
+static void interfere(void *context, const struct kymo_stage *stage)
+{
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	struct kymo_session *session = NULL;
+
+	(void)context;
+	kymo_request_poll(stage->request, &status);
+	nested_status = kymo_session_create(&session, NULL, NULL);
+	kymo_session_destroy(session);
+}
+
+static void an_observer_may_call_anything(void **state)
+{
+	const struct kymo_observer_ops ops = {
+		.struct_size = sizeof(ops),
+		.stage = interfere,
+	};
+	const char *path = in_folder("a.kymo");
+
+	(void)state;
+	nested_status = KYMO_ERROR_STATE;
+	assert_int_equal(kymo_observer_register(&ops, NULL, NULL), KYMO_OK);
+	run(REQUEST(.duration_ms = 5, .path = path), KYMO_REQUEST_DONE);
+	assert_int_equal(nested_status, KYMO_OK);
+	assert_int_equal(kymo_observer_unregister(&ops, NULL), KYMO_OK);
+	unlink(path);
+}
+
+static void observers_are_added_once_and_have_a_bound(void **state)
+{
+	struct kymo_error error = {0};
+	static char places[32];
+
+	(void)state;
+	assert_int_equal(kymo_observer_register(NULL, NULL, &error), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_observer_register(&stages, seen, &error), KYMO_OK);
+	for (int i = 0; i < 15; i++)
+		assert_int_equal(kymo_observer_register(&stages, &places[i], &error),
+				 KYMO_OK);
+	assert_int_equal(kymo_observer_register(&stages, &places[15], &error),
+			 KYMO_ERROR_NO_MEMORY);
+	for (int i = 0; i < 15; i++)
+		assert_int_equal(kymo_observer_unregister(&stages, &places[i]), KYMO_OK);
+	assert_int_equal(kymo_observer_unregister(&stages, &places[0]),
+			 KYMO_ERROR_NOT_FOUND);
+}
+
+static struct {
+	uint32_t count, severity;
+	int64_t thread;
+	char message[256];
+} heard;
+
+static void hear(void *context, const struct kymo_log_record *record)
+{
+	(void)context;
+	heard.count++;
+	heard.severity = record->severity;
+	heard.thread = record->thread;
+	assert_true(record->unix_ns > 1000000000);
+	snprintf(heard.message, sizeof(heard.message), "%s", record->message);
+}
+
+static void what_is_logged_has_its_fields_and_a_lowest_severity(void **state)
+{
+	static const struct kymo_observer_ops all = {.struct_size = sizeof(all),
+						     .log = hear};
+	static const struct kymo_observer_ops errors = {.struct_size = sizeof(errors),
+							.severity = KYMO_SEVERITY_ERROR,
+							.log = hear};
+	struct kymo_session *session = NULL;
+	uint32_t number;
+
+	(void)state;
+	kymo_observer_register(&errors, NULL, NULL);
+	/* A deprecated name is worth a word, once a session. */
+	kymo_activity_type_lookup("hpu_op", &number, NULL);
+	assert_int_equal(heard.count, 0);
+	kymo_observer_register(&all, NULL, NULL);
+	kymo_session_create(&session, NULL, NULL);
+	kymo_session_prepare(session, NULL);
+	kymo_activity_type_lookup("hpu_op", &number, NULL);
+	kymo_session_destroy(session);
+	assert_int_equal(heard.count, 1);
+	assert_int_equal(heard.severity, KYMO_SEVERITY_WARNING);
+	assert_int_equal(heard.thread, getpid());
+	assert_non_null(strstr(heard.message, "\"hpu_op\" is deprecated"));
+	kymo_observer_unregister(&all, NULL);
+	kymo_observer_unregister(&errors, NULL);
+}
+
+/* ---- Storm ---- */
+
+/* By the number of the request: its last ordinal and stage, and whether it has ended. */
+static struct {
+	uint32_t ordinal, stage, ended;
+} followed[IDS_MAX];
+static uint32_t disorder;
+
+static void follow(void *context, const struct kymo_stage *stage)
+{
+	const uint64_t id = stage->request;
+
+	(void)context;
+	if (id == 0 || id >= IDS_MAX)
+		return;
+	if (stage->ordinal != followed[id].ordinal + 1 ||
+	    stage->stage <= followed[id].stage)
+		disorder++;
+	followed[id].ordinal = stage->ordinal;
+	followed[id].stage = stage->stage;
+	followed[id].ended = stage->stage >= KYMO_STAGE_POST_PROCESSING;
+}
+
+static int storm_is_over;
+
+static void *storm(void *context)
+{
+	uint32_t random = (uint32_t)(uintptr_t)context + 1;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/storm-%u.kymo", folder, random);
+	while (!__atomic_load_n(&storm_is_over, __ATOMIC_RELAXED)) {
+		struct kymo_session *session = NULL;
+		uint64_t id = 0;
+
+		random = random * 1664525 + 1013904223;
+		if (random >> 29 == 0) {
+			kymo_session_create(&session, NULL, NULL);
+			kymo_session_start(session, NULL);
+			mark();
+			kymo_session_destroy(session);
+		} else if (kymo_request_submit(
+				   REQUEST(.warmup_ms = random >> 24 & 1,
+					   .duration_ms = (random >> 20 & 3) + 1,
+					   .path = path, .overwrite = 1),
+				   &id, NULL) == KYMO_OK &&
+			   (random >> 12 & 1)) {
+			kymo_request_cancel(id, NULL);
+		}
+		mark();
+	}
+	return NULL;
+}
+
+static void a_storm_tells_every_stage_once_and_in_order(void **state)
+{
+	const struct kymo_observer_ops ops = {.struct_size = sizeof(ops),
+					      .stage = follow};
+	pthread_t threads[STORM_THREADS];
+	uint64_t last = 0, first = 0;
+
+	(void)state;
+	for (uint64_t id = 1; id < IDS_MAX; id++)
+		followed[id].ordinal = followed[id].stage = followed[id].ended = 0;
+	assert_int_equal(kymo_observer_register(&ops, NULL, NULL), KYMO_OK);
+	kymo_request_submit(REQUEST(.duration_ms = 60000, .path = in_folder("a.kymo")),
+			    &first, NULL);
+	kymo_request_cancel(first, NULL);
+	for (uintptr_t i = 0; i < STORM_THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, storm, (void *)i), 0);
+	usleep(1500000);
+	__atomic_store_n(&storm_is_over, 1, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < STORM_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	while (kymo_request_submit(
+		       REQUEST(.duration_ms = 60000, .path = in_folder("b.kymo")), &last,
+		       NULL) != KYMO_OK)
+		usleep(2000);
+	kymo_request_cancel(last, NULL);
+	usleep(100000);
+	assert_int_equal(kymo_observer_unregister(&ops, NULL), KYMO_OK);
+	assert_int_equal(disorder, 0);
+	assert_true(last - first > 10);
+	for (uint64_t id = first; id <= last && id < IDS_MAX; id++)
+		if (!followed[id].ended)
+			fail_msg("request %llu told no end", (unsigned long long)id);
+	for (uint32_t i = 1; i <= STORM_THREADS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "storm-%u.kymo", i);
+		unlink(in_folder(name));
+	}
+}
+
+#define OBSERVED(test) cmocka_unit_test_setup_teardown(test, observe, look_away)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OBSERVED(a_session_tells_its_stages_in_order),
+		OBSERVED(the_trace_has_the_ids_of_its_own_session),
+		OBSERVED(a_save_that_fails_says_why_and_may_be_done_again),
+		OBSERVED(what_is_destroyed_before_it_was_stopped_is_cancelled),
+		OBSERVED(requests_tell_theirs_however_they_end),
+		OBSERVED(one_that_is_preempted_is_saved_and_cancelled),
+		OBSERVED(an_observer_may_call_anything),
+		OBSERVED(observers_are_added_once_and_have_a_bound),
+		cmocka_unit_test(what_is_logged_has_its_fields_and_a_lowest_severity),
+		cmocka_unit_test(a_storm_tells_every_stage_once_and_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
