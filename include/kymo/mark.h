@@ -143,6 +143,15 @@ static inline uint64_t kymo_mark_open(uint32_t name)
 }
 
 /*
+ * Tells that an iteration of what is called `name` (a profiler, a loop) was traced from
+ * `begin` to now, with so many operations, as libkineto's trace spans do: a span "NAME
+ * (ITERATION)" of category "Trace", and at its begin a moment of the whole trace,
+ * "Iteration Start: NAME". KYMO_OK also for a `begin` of 0; else as kymo_mark_end_values.
+ */
+KYMO_API int32_t kymo_mark_trace_span(uint64_t begin, const char *name,
+				      uint64_t iteration, uint64_t op_count);
+
+/*
  * A range is a mark whose begin has the name too, so that one can be chosen as what a
  * process records of itself (capture_range in session.h and control.h): its begin begins
  * the recording and its end, in whichever thread, ends it; both wait for the sources to

@@ -39,6 +39,12 @@ static inline void ky_line_commit(struct ky_writer *writer)
 /* mark.c: that nothing was recorded from `begin` (host ticks) to now, and why. */
 void ky_mark_gap(uint64_t begin, const char *why);
 
+/*
+ * mark.c: as ky_writer_begin, for a record of the program's own that is no mark; `*type`
+ * is that of plain marks, which are known to the recording then.
+ */
+struct kymo_record *ky_mark_line(uint32_t lines, uint16_t *type);
+
 /* mark_types.c: looks which types of marks are wanted, before the gate opens. */
 void ky_mark_choose_types(void);
 

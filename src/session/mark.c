@@ -84,7 +84,7 @@ static int find_own_type(uint16_t *type)
 }
 
 /* As ky_writer_begin, and gives the type that the record is to have. */
-static struct kymo_record *begin_slowly(uint32_t lines, uint16_t *type)
+struct kymo_record *ky_mark_line(uint32_t lines, uint16_t *type)
 {
 	if (!find_own_type(type))
 		return NULL;
@@ -109,7 +109,7 @@ static struct kymo_record *leave_out(void)
 /* Of a plain mark, unless the list of wanted types leaves those out. */
 static struct kymo_record *begin_plain(uint32_t lines, uint16_t *type)
 {
-	return ky_mark_plain_is_wanted() ? begin_slowly(lines, type) : leave_out();
+	return ky_mark_plain_is_wanted() ? ky_mark_line(lines, type) : leave_out();
 }
 
 /*
@@ -127,7 +127,7 @@ static struct kymo_record *begin_typed(uint32_t lines, uint16_t *type, int *is_l
 	handle = ky_mark_type_handle(*type);
 	*is_left_out = handle == 0;
 	*type = handle;
-	return handle ? begin_slowly(lines, &plain) : leave_out();
+	return handle ? ky_mark_line(lines, &plain) : leave_out();
 }
 
 uint32_t kymo_mark_intern(const char *text, size_t size)
@@ -226,7 +226,7 @@ void ky_mark_gap(uint64_t begin, const char *why)
 	const uint32_t name = ky_dictionary_text(why);
 	const uint64_t end = ky_ticks();
 	uint16_t type;
-	struct kymo_record *line = begin_slowly(1, &type);
+	struct kymo_record *line = ky_mark_line(1, &type);
 
 	if (!line)
 		return;

@@ -138,17 +138,17 @@ static void a_session_tells_its_stages_in_order(void **state)
 	unlink(path);
 }
 
-/* Whether the file has the text; it is removed. */
-static int has_text(const char *path, const char *text)
+/* What is in the file, which is removed. */
+static const char *read_text(const char *path)
 {
-	char buffer[65536] = "";
+	static char text[65536];
 	FILE *file = fopen(path, "r");
 
 	assert_non_null(file);
-	buffer[fread(buffer, 1, sizeof(buffer) - 1, file)] = '\0';
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	fclose(file);
 	unlink(path);
-	return strstr(buffer, text) != NULL;
+	return text;
 }
 
 static void the_trace_has_the_ids_of_its_own_session(void **state)
@@ -169,7 +169,8 @@ static void the_trace_has_the_ids_of_its_own_session(void **state)
 		assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL),
 				 KYMO_OK);
 		kymo_session_destroy(session);
-		assert_int_equal(has_text(path, "\"trace_id\": \"run \\\"7\\\"\""),
+		assert_int_equal(strstr(read_text(path),
+					"\"trace_id\": \"run \\\"7\\\"\"") != NULL,
 				 with_id);
 	}
 }
@@ -210,6 +211,54 @@ static void what_is_destroyed_before_it_was_stopped_is_cancelled(void **state)
 	kymo_session_destroy(create());
 	assert_stages("");
 	(void)state;
+}
+
+/* Whether an event of that name, which has to be there, has the text in it. */
+static int event_has(const char *trace, const char *name, const char *text)
+{
+	const char *at = strstr(trace, name), *end, *found;
+
+	assert_non_null(at);
+	end = strstr(at, "\n  }");
+	while (at > trace && strncmp(at, "\n  {", 4) != 0)
+		at--;
+	found = strstr(at, text);
+	return found && found < end;
+}
+
+static void iterations_are_told_as_in_libkineto(void **state)
+{
+	const char *path = in_folder("a.json");
+	struct kymo_session *session = create();
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	const char *trace;
+	char name[2000];
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(kymo_mark_trace_span(0, "x", 1, 1), KYMO_OK);
+	assert_int_equal(kymo_mark_trace_span(1, "x", 1, 1), KYMO_ERROR_STATE);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_mark_trace_span(kymo_mark_begin(), NULL, 1, 1),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(
+		kymo_mark_trace_span(kymo_mark_begin(), "PyTorch Profiler", 7, 3),
+		KYMO_OK);
+	assert_int_equal(kymo_mark_trace_span(kymo_mark_begin(), name, 8, 0), KYMO_OK);
+	mark();
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_save(session, path, NULL, &summary, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	assert_int_equal(summary.events, 5);
+	trace = read_text(path);
+	assert_true(event_has(trace, "\"PyTorch Profiler (7)\"", "\"ph\": \"X\""));
+	assert_true(event_has(trace, "\"PyTorch Profiler (7)\"", "\"cat\": \"Trace\""));
+	assert_true(event_has(trace, "\"PyTorch Profiler (7)\"", "\"Op count\": 3"));
+	assert_true(event_has(trace, "\"Iteration Start: PyTorch Profiler\"",
+			      "\"s\": \"g\""));
+	assert_false(event_has(trace, "\"step\"", "\"s\": \"g\""));
+	assert_non_null(strstr(trace, "nnn (8)\""));
 }
 
 /* ---- Requests ---- */
@@ -505,6 +554,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OBSERVED(a_session_tells_its_stages_in_order),
 		OBSERVED(the_trace_has_the_ids_of_its_own_session),
+		OBSERVED(iterations_are_told_as_in_libkineto),
 		OBSERVED(a_save_that_fails_says_why_and_may_be_done_again),
 		OBSERVED(what_is_destroyed_before_it_was_stopped_is_cancelled),
 		OBSERVED(requests_tell_theirs_however_they_end),

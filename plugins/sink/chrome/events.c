@@ -224,14 +224,22 @@ static char *put_span(struct ky_chrome *chrome, const struct kymo_trace_event *e
 	return ky_put_us(at, (uint64_t)event->end_ns - (uint64_t)event->begin_ns);
 }
 
+/* Of the whole trace, as readers know it of libkineto's iterations, not of its row. */
+static bool is_global(const struct kymo_trace_type *type)
+{
+	return type && type->category.size == 5 &&
+	       memcmp(type->category.data, "Trace", 5) == 0;
+}
+
 static char *put_instant(struct ky_chrome *chrome, const struct kymo_trace_event *event,
 			 struct kymo_str name, const struct ky_row *row, uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
 	char *at = put_category(chrome, ky_chrome_begin_event(chrome, 'i'), event->type);
 
-	at = KY_PUT(ky_json_room(json, at),
-		    SEPARATOR "\"s\": \"t\"" SEPARATOR "\"name\": ");
+	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"s\": \"");
+	*at++ = is_global(event->type) ? 'g' : 't';
+	at = KY_PUT(at, "\"" SEPARATOR "\"name\": ");
 	at = ky_json_put_string(json, at, name);
 	return put_place(KY_PUT(ky_json_room(json, at), SEPARATOR), row, since);
 }
