@@ -221,9 +221,10 @@ int32_t kymo_save_wait(const struct kymo_save *save, int64_t timeout_ms,
 			return KYMO_AGAIN;
 		ky_wait_for_change(change, seen, due_ns);
 	}
+	/* Of several outputs some may be written where others are not. */
+	ky_result_write(summary, &save->summary, sizeof(save->summary));
 	if (save->status != KYMO_OK)
 		return ky_error_set(error, save->status, "%s", save->error.message);
-	ky_result_write(summary, &save->summary, sizeof(save->summary));
 	return KYMO_OK;
 }
 

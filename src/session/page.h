@@ -36,6 +36,7 @@ struct ky_session_page {
 	uint32_t mark_lock;    /* keys of marks */
 	uint32_t range_lock;   /* which range is to be recorded */
 	uint32_t stage_lock;   /* stages that observers are to be told of */
+	uint32_t stage_holder; /* the thread whose notes wait until it lets go, or 0 */
 	uint32_t timer_lock;   /* timers, timer_runs, timer_tid and ticking */
 	uint32_t timer_change; /* futex of the timer thread */
 	uint32_t timer_runs;   /* 1: there is a timer thread */

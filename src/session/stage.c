@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <kymo/mark.h>
@@ -34,8 +35,6 @@ static struct {
 	struct note *first, **last;
 	int is_telling;
 } queue;
-
-static __thread int is_held __attribute__((tls_model("initial-exec")));
 
 static uint32_t *lock_queue(void)
 {
@@ -216,16 +215,23 @@ static void tell(const struct kymo_stage *stage)
 			observers[i].ops->stage(observers[i].context, stage);
 }
 
-void ky_stages_hold(int held)
+static uint32_t own_tid(void)
 {
-	is_held = held;
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+void ky_stages_hold(int is_held)
+{
+	__atomic_store_n(&ky_session_page()->stage_holder, is_held ? own_tid() : 0,
+			 __ATOMIC_RELAXED);
 }
 
 void ky_stages_tell(void)
 {
 	struct note *taken;
 
-	if (is_held)
+	if (__atomic_load_n(&ky_session_page()->stage_holder, __ATOMIC_RELAXED) ==
+	    own_tid())
 		return;
 	for (taken = take_note(1); taken; taken = take_note(0)) {
 		tell(&taken->stage);
