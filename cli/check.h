@@ -7,6 +7,7 @@
  *     check_document.c the grammar of a trace
  *     check_event.c    one event: its values, as they stand there
  *     check_rules.c    what is wrong with one event, seen alone
+ *     check_fit.c      ... for one reader, which wants more than the format does
  *     check_records.c  what it leaves for the sorted passes
  *     check_sort.c     sorting on disk, so that memory does not grow with the file
  *     check_tracks.c   what is wrong between the spans of one row
@@ -80,7 +81,11 @@ void ky_check_find(struct ky_check *check, enum ky_check_kind kind,
 		   struct ky_check_place place, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Findings that a file is bad for: notes are not counted. */
+/* As --reader has it. */
+enum ky_check_severity ky_check_severity(const struct ky_check *check,
+					 enum ky_check_kind kind);
+
+/* Findings that a file is bad for: notes and minor ones are not counted. */
 bool ky_check_is_clean(const struct ky_check *check);
 
 /* Whether a finding is to be shown, given --reader. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_fit.h"
 #include "check_read.h"
 #include "check_repair.h"
 
@@ -73,6 +74,8 @@ static enum ky_json_token read_event(struct ky_check_trace *trace)
 
 	ky_event_begin(&trace->reading);
 	token = ky_event_read(&trace->reading);
+	if (token > KY_JSON_END && trace->is_array && trace->reading.fit.events == 0)
+		ky_fit_take_first(&trace->reading);
 	if (token > KY_JSON_END)
 		ky_event_judge(&trace->reading);
 	trace->reading.level = KY_AT_TOP;
@@ -132,7 +135,6 @@ static enum ky_json_token read_unit(struct ky_check_trace *trace)
 	return pass_over(trace, token);
 }
 
-/* One reader looks for the text `"rank": N`, with the blank. */
 static enum ky_json_token read_distributed(struct ky_check_trace *trace)
 {
 	enum ky_json_token token = next(trace);
@@ -141,13 +143,10 @@ static enum ky_json_token read_distributed(struct ky_check_trace *trace)
 		return pass_over(trace, token);
 	while ((token = next(trace)) == KY_JSON_KEY) {
 		const bool is_rank = is_key(trace, "rank");
-		const uint64_t end = ky_json_reader_end(ky_trace_reader(trace));
 
 		token = next(trace);
-		if (is_rank && token == KY_JSON_NUMBER &&
-		    ky_json_reader_byte(ky_trace_reader(trace)) == end)
-			ky_check_find(trace->reading.check, KY_RANK_UNSEEN,
-				      ky_trace_place(trace), "%s", "");
+		if (is_rank && token == KY_JSON_NUMBER)
+			ky_fit_take_rank(&trace->reading);
 		if (pass_over(trace, token) <= KY_JSON_END)
 			return KY_JSON_ERROR;
 	}
@@ -360,5 +359,6 @@ enum ky_json_token ky_check_read_document(struct ky_check_trace *trace)
 	if (!trace->is_array && trace->lists == 0)
 		ky_check_find(check, KY_NO_TRACE_EVENTS, ky_trace_place(trace), "%s", "");
 	trace->is_whole = true;
+	trace->end = ky_json_reader_end(ky_trace_reader(trace));
 	return next(trace);
 }

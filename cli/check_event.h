@@ -89,6 +89,21 @@ static inline bool ky_word_is_text(const struct ky_word *word, const char *text)
 
 enum { KY_AT_TOP, KY_IN_EVENT, KY_IN_ARGS };
 
+#define KY_FIT_SEAM 64
+
+/* What single readers look for, see check_fit.c. */
+struct ky_check_fit {
+	uint64_t events, names, spans, operators, steps, device_work, without_device;
+	bool has_args;
+	struct ky_check_place first, first_span, first_work, last_step;
+
+	bool has_rank, has_own_rank; /* found in the text; of distributedInfo */
+	uint64_t rank, own_rank;
+	struct ky_check_place own_rank_place;
+	char seam[KY_FIT_SEAM]; /* the end of the text so far */
+	size_t seam_size;
+};
+
 /* The file while it is read. */
 struct ky_check_reading {
 	struct ky_check *check;
@@ -96,6 +111,7 @@ struct ky_check_reading {
 	int level; /* KY_AT_TOP ... */
 	struct ky_event event;
 	bool has_span; /* an X has come */
+	struct ky_check_fit fit;
 
 	/* Of the event: what a cut needs to know of the members around. */
 	struct ky_event_members {

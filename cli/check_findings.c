@@ -64,13 +64,22 @@ bool ky_check_shows(const struct ky_check *check, enum ky_check_kind kind)
 	return check->reader < 0 || ky_check_effect(kind, check->reader) != KY_FINE;
 }
 
+enum ky_check_severity ky_check_severity(const struct ky_check *check,
+					 enum ky_check_kind kind)
+{
+	const enum ky_check_severity severity = ky_check_kinds[kind].severity;
+
+	return severity == KY_MINOR && check->reader >= 0 ? KY_ERROR : severity;
+}
+
 bool ky_check_is_clean(const struct ky_check *check)
 {
 	int kind;
 
 	for (kind = 0; kind < KY_CHECK_KIND_COUNT; kind++) {
-		if (ky_check_kinds[kind].severity > KY_NOTE &&
-		    ky_check_shows(check, (enum ky_check_kind)kind))
+		const enum ky_check_kind k = (enum ky_check_kind)kind;
+
+		if (ky_check_severity(check, k) > KY_MINOR && ky_check_shows(check, k))
 			return false;
 	}
 	return true;

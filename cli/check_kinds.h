@@ -27,9 +27,10 @@ enum ky_check_effect {
 };
 
 enum ky_check_severity {
-	KY_NOTE,    /* good to know; the file is good all the same */
-	KY_WARNING, /* shown wrongly, or by one reader less */
-	KY_ERROR,   /* lost, refused, or worse */
+	KY_NOTE,    /* good to know; no reader suffers */
+	KY_MINOR,   /* one reader's wish, or a trifle: see the manual */
+	KY_WARNING, /* against the format; no reader is known to suffer */
+	KY_ERROR,   /* a reader suffers */
 };
 
 enum ky_check_kind {
@@ -64,6 +65,7 @@ enum ky_check_kind {
 	KY_GZIP_BROKEN,
 	KY_GZIP_BEHIND,
 	KY_GZIP_MEMBERS,
+	KY_GZIP_AFTER_END,
 	/* The document */
 	KY_NO_TRACE_EVENTS,
 	KY_TRACE_EVENTS_TWICE,
@@ -71,6 +73,11 @@ enum ky_check_kind {
 	KY_DISPLAY_UNIT,
 	KY_DISPLAY_UNIT_NO_TEXT,
 	KY_RANK_UNSEEN,
+	KY_RANK_ELSEWHERE,
+	KY_FIRST_EVENT,
+	KY_NO_ARGS,
+	KY_ONLY_NAMES,
+	KY_NO_OPERATOR,
 	/* Events */
 	KY_NO_PHASE,
 	KY_UNKNOWN_PHASE,
@@ -79,6 +86,9 @@ enum ky_check_kind {
 	KY_ARGS_NO_OBJECT,
 	KY_ARGS_NULL,
 	KY_BIG_NUMBER,
+	KY_HUGE_INTEGER,
+	KY_TRACE_CATEGORY,
+	KY_PROFILER_STEPS,
 	KY_LONG_FRACTION,
 	/* Times */
 	KY_NO_TIME,
@@ -107,6 +117,10 @@ enum ky_check_kind {
 	KY_BAD_NAMING,
 	KY_NAMING_NO_ARGS,
 	KY_DEVICE_NUMBER,
+	KY_DEVICE_MISSING,
+	KY_STREAM_ON_HOST,
+	KY_TID_NO_NUMBER,
+	KY_LABELS_IGNORED,
 	KY_STREAM_NO_NUMBER,
 	/* B and E, instants, async, counters */
 	KY_END_NO_BEGIN,
@@ -114,6 +128,7 @@ enum ky_check_kind {
 	KY_END_MISPLACED,
 	KY_EMPTY_PAIR,
 	KY_INSTANT_SCOPE,
+	KY_INSTANT_NO_ROW,
 	KY_ASYNC_NO_ID,
 	KY_ASYNC_NO_BEGIN,
 	KY_ASYNC_NO_END,
@@ -136,6 +151,7 @@ enum ky_check_kind {
 	KY_ARROW_UNLIKE,
 	KY_ARROW_BACKWARD,
 	KY_ARROW_FILE_ORDER,
+	KY_ARROW_BEFORE_EMPTY,
 	KY_ARROW_ID_REUSED,
 	KY_ARROW_MANY_ENDS,
 	KY_ARROW_UNBOUND,

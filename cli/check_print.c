@@ -38,7 +38,7 @@ static size_t order_kinds(const struct ky_check *check,
 			for (kind = 0; kind < KY_CHECK_KIND_COUNT; kind++) {
 				const enum ky_check_kind k = (enum ky_check_kind)kind;
 
-				if ((int)ky_check_kinds[k].severity == severity &&
+				if ((int)ky_check_severity(check, k) == severity &&
 				    (int)worst_of(check, k) == effect &&
 				    ky_check_shows(check, k))
 					order[count++] = k;
@@ -101,7 +101,8 @@ static void print_finding(const struct ky_check *check, enum ky_check_kind kind)
 	char count[KY_SAY_SIZE];
 	size_t i;
 
-	printf("\n%-7s  %s (%s): %s\n", ky_check_severity_word(text->severity), text->id,
+	printf("\n%-7s  %s (%s): %s\n",
+	       ky_check_severity_word(ky_check_severity(check, kind)), text->id,
 	       ky_say_count(count, finding->count), text->what);
 	print_effects(check, kind);
 	for (i = 0; i < finding->example_count; i++)
@@ -128,8 +129,9 @@ static void print_head(const struct ky_check *check)
 
 static void print_sum(const struct ky_check *check, const uint64_t *kinds)
 {
-	static const char *const one[] = {"note", "warning", "error"};
-	static const char *const many[] = {"notes", "warnings", "errors"};
+	static const char *const one[] = {"note", "minor finding", "warning", "error"};
+	static const char *const many[] = {"notes", "minor findings", "warnings",
+					   "errors"};
 	const char *before = ": ";
 	int severity;
 
@@ -155,7 +157,7 @@ void ky_check_print(const struct ky_check *check)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		kinds[ky_check_kinds[order[i]].severity] +=
+		kinds[ky_check_severity(check, order[i])] +=
 			check->findings[order[i]].count;
 	print_head(check);
 	print_sum(check, kinds);
@@ -173,7 +175,7 @@ void ky_check_print_mended(const struct ky_check *check, const char *path)
 		const struct ky_check_finding *finding = &check->findings[kind];
 
 		mended += finding->mended;
-		if (ky_check_kinds[kind].severity > KY_NOTE)
+		if (ky_check_kinds[kind].severity > KY_MINOR)
 			left += finding->count - finding->mended;
 	}
 	putchar('\n');
@@ -197,8 +199,8 @@ static void print_json_finding(const struct ky_check *check, enum ky_check_kind 
 
 	printf("  {\"id\": \"%s\", \"severity\": \"%s\", \"count\": %" PRIu64
 	       ", \"mended\": %" PRIu64 ", \"mendable\": %s, \"what\": ",
-	       text->id, ky_check_severity_word(text->severity), finding->count,
-	       finding->mended, text->remedy ? "false" : "true");
+	       text->id, ky_check_severity_word(ky_check_severity(check, kind)),
+	       finding->count, finding->mended, text->remedy ? "false" : "true");
 	ky_say_json(stdout, text->what);
 	fputs(",\n   \"readers\": {", stdout);
 	for (reader = 0; reader < KY_READER_COUNT; reader++) {

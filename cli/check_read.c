@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_fit.h"
 #include "check_read.h"
 #include "check_repair.h"
 #include "say.h"
@@ -54,6 +55,8 @@ static ptrdiff_t fill(void *context, void *buffer, size_t size, char *reason)
 		trace->is_json = begin_as_json(bytes, (size_t)got);
 		trace->is_tar = got > 262 && memcmp(bytes + 257, "ustar", 5) == 0;
 	}
+	if (got > 0)
+		ky_fit_scan(&trace->reading.fit, bytes, (size_t)got);
 	return got;
 }
 
@@ -160,6 +163,12 @@ static void judge_gzip(struct ky_check_trace *trace)
 			      trace->input.members);
 		ky_check_mend_form(check, KY_GZIP_MEMBERS);
 	}
+	/* Blanks even; what else stands there has been told of. */
+	if (trace->end > 0 && trace->input.members > 1 &&
+	    trace->input.member_begin >= trace->end) {
+		ky_check_find(check, KY_GZIP_AFTER_END, place, "%s", "");
+		ky_check_mend_form(check, KY_GZIP_AFTER_END);
+	}
 }
 
 /* 0, or an exit status with an error said. */
@@ -191,6 +200,7 @@ static int judge_end(struct ky_check_trace *trace, enum ky_json_token token)
 	}
 	if (trace->input.is_gzip)
 		judge_gzip(trace);
+	ky_fit_finish(&trace->reading);
 	return 0;
 }
 

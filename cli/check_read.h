@@ -13,6 +13,7 @@ struct ky_check_trace {
 	bool is_array, is_whole, is_ndjson;
 	uint64_t sound_end; /* the byte behind the last member that came whole */
 	unsigned lists;     /* named "traceEvents" */
+	uint64_t end;       /* the byte behind the whole document */
 };
 
 /* Reads the whole document; the last token. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_fit.h"
 #include "check_rules.h"
 #include "check_sort.h"
 #include "say.h"
@@ -112,10 +113,9 @@ static void put(struct ky_check_reading *reading, struct ky_check_record record,
 
 static bool is_of_device(const struct ky_event *event)
 {
-	const char *category = event->words[KY_CAT].text;
-
-	return event->words[KY_ARG_STREAM].token == KY_JSON_NUMBER ||
-	       strcmp(category, "kernel") == 0 || strncmp(category, "gpu_mem", 7) == 0;
+	return ky_event_is_device_work(event) ||
+	       (event->words[KY_ARG_STREAM].token == KY_JSON_NUMBER &&
+		!ky_event_is_of_host(event));
 }
 
 /* Numbers and hexadecimal texts of one value are one id to their reader. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check_rules.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_fit.h"
 #include "check_repair.h"
 #include "microseconds.h"
 
@@ -14,8 +16,8 @@
 #define TWO_TO_43 8796093022208.0
 #define TWO_TO_53 9007199254740992.0
 
-#define FRACTION_DIGITS_MAX 18
-#define DEVICES_MAX         64 /* of one reader */
+#define DIGITS_MAX  18
+#define DEVICES_MAX 64 /* of one reader */
 
 /* What a rule sees. */
 struct rules {
@@ -68,20 +70,44 @@ static bool is_beyond_53(const char *text)
 	       strtoull(text + (*text == '-'), NULL, 10) > UINT64_C(1) << 53;
 }
 
+static bool is_beyond_63(const char *text)
+{
+	const bool is_negative = *text == '-';
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text + is_negative, NULL, 10);
+	return !has_fraction(text) &&
+	       (errno == ERANGE || value > (UINT64_C(1) << 63) - !is_negative);
+}
+
+/* One reader gathers the digits on each side of the point in 64 bits. */
+static bool has_long_part(const char *text)
+{
+	const char *whole = text + (*text == '-');
+	const size_t size = strspn(whole, "0123456789");
+
+	if (!has_fraction(text))
+		return false;
+	return size > DIGITS_MAX || (whole[size] == '.' &&
+				     strspn(whole + size + 1, "0123456789") > DIGITS_MAX);
+}
+
 /* ---- Numbers in args ---- */
 
 void ky_rule_number(struct ky_check_reading *reading)
 {
 	const char *text = ky_json_reader_text(reading->reader, NULL);
-	const char *point = strchr(text, '.');
 	const struct ky_check_place place = {
 		ky_json_reader_line(reading->reader),
 		ky_json_reader_byte(reading->reader),
 		reading->event.place.event,
 	};
 
-	if (point && strspn(point + 1, "0123456789") > FRACTION_DIGITS_MAX)
+	if (has_long_part(text))
 		ky_check_find(reading->check, KY_LONG_FRACTION, place, "%.40s", text);
+	else if (is_beyond_63(text))
+		ky_check_find(reading->check, KY_HUGE_INTEGER, place, "%.40s", text);
 	else if (is_beyond_53(text))
 		ky_check_find(reading->check, KY_BIG_NUMBER, place, "%.40s", text);
 }
@@ -131,13 +157,12 @@ static void unquote(struct rules *rules, const struct ky_word *word)
 static void check_size(struct rules *rules, const struct ky_word *word)
 {
 	const double us = fabs(strtod(word->text, NULL));
-	const char *point = strchr(word->text, '.');
 
 	if (has_fraction(word->text) && us >= TWO_TO_43)
 		find(rules, KY_TIME_ROUNDED, word->text);
 	else if (us >= (has_fraction(word->text) ? TWO_TO_42 : TWO_TO_53))
 		find(rules, KY_TIME_COARSE, word->text);
-	if (point && strspn(point + 1, "0123456789") > FRACTION_DIGITS_MAX)
+	if (has_long_part(word->text))
 		find(rules, KY_LONG_FRACTION, word->text);
 }
 
@@ -274,13 +299,12 @@ static void check_shared_pid(struct rules *rules)
 {
 	enum { HOST = 1, DEVICE = 2, TOLD = 4 };
 	struct ky_check_pid *slot;
-	const char *category = word_of(rules, KY_CAT)->text;
 	const uint64_t pid = word_of(rules, KY_PID)->hash;
 	unsigned now = 0;
 
-	if (strcmp(category, "kernel") == 0 || strncmp(category, "gpu_mem", 7) == 0)
+	if (ky_event_is_device_work(rules->event))
 		now = DEVICE;
-	else if (strcmp(category, "cpu_op") == 0 || strstr(category, "runtime"))
+	else if (ky_event_is_of_host(rules->event))
 		now = HOST;
 	slot = &rules->reading->pids[pid % KY_CHECK_PIDS];
 	if (now == 0 || (slot->seen && slot->pid != pid))
@@ -325,10 +349,11 @@ static void check_instant(struct rules *rules)
 	const bool has_tid = word_of(rules, KY_TID)->token != KY_JSON_END;
 	const char letter = scope->token == KY_JSON_END ? 't' : scope->text[0];
 
-	if ((scope->token != KY_JSON_END && scope->token != KY_JSON_STRING) ||
-	    !is_one_of(letter, "gpt") || (letter == 'p' && !has_pid) ||
-	    (letter == 't' && !has_tid))
+	/* Of an unknown scope it goes to the thread, where it is drawn at all. */
+	if (!is_one_of(letter, "gpt"))
 		find(rules, KY_INSTANT_SCOPE, word_of(rules, KY_NAME)->text);
+	if (letter == 'p' ? !has_pid : letter != 'g' && !has_tid)
+		find(rules, KY_INSTANT_NO_ROW, word_of(rules, KY_NAME)->text);
 }
 
 static void check_counter(struct rules *rules)
@@ -446,6 +471,7 @@ void ky_rules_judge(struct ky_check_reading *reading)
 	check_ids(&rules);
 	check_kind(&rules);
 	check_duration_words(&rules);
+	ky_fit_take(reading);
 	if (rules.phase != 'M')
 		has_time = check_begin(&rules, &begin_ns);
 	end_ns = begin_ns;

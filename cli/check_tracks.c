@@ -43,6 +43,7 @@ struct ky_tracks {
 	struct recent {
 		uint64_t event;
 		size_t lane;
+		bool is_empty; /* of length 0 */
 	} recent[RECENT_MAX];
 	size_t recent_count;
 	int64_t recent_ns;
@@ -181,8 +182,8 @@ static void note_recent(struct ky_tracks *tracks, const struct ky_check_record *
 		tracks->recent_count = 0;
 	tracks->recent_ns = span->begin_ns;
 	if (tracks->recent_count < RECENT_MAX)
-		tracks->recent[tracks->recent_count++] =
-			(struct recent){span->event, lane};
+		tracks->recent[tracks->recent_count++] = (struct recent){
+			span->event, lane, span->end_ns == span->begin_ns};
 }
 
 static void take_span(struct ky_tracks *tracks, const struct ky_check_record *span)
@@ -247,6 +248,24 @@ static size_t lane_of(const struct ky_tracks *tracks, const struct ky_check_reco
 	return lane;
 }
 
+/*
+ * Whether all that begins with the arrow's end are spans of length 0 behind it in the
+ * file: one reader takes these in the order of the file, and the arrow comes too early.
+ */
+static bool is_before_empty(const struct ky_tracks *tracks,
+			    const struct ky_check_record *end)
+{
+	size_t i;
+
+	if (tracks->recent_count == 0 || tracks->recent_ns != end->begin_ns)
+		return false;
+	for (i = 0; i < tracks->recent_count; i++) {
+		if (!tracks->recent[i].is_empty || tracks->recent[i].event < end->event)
+			return false;
+	}
+	return true;
+}
+
 static void take_arrow(struct ky_tracks *tracks, const struct ky_check_record *end)
 {
 	const size_t lane = lane_of(tracks, end);
@@ -254,6 +273,9 @@ static void take_arrow(struct ky_tracks *tracks, const struct ky_check_record *e
 
 	if (!(end->flags & KY_RECORD_NO_BP) && !is_within(tracks, end->begin_ns))
 		ky_check_find(tracks->check, KY_ARROW_UNBOUND, ky_record_place(end),
+			      "at %.3f us", (double)end->begin_ns / 1e3);
+	if (is_before_empty(tracks, end))
+		ky_check_find(tracks->check, KY_ARROW_BEFORE_EMPTY, ky_record_place(end),
 			      "at %.3f us", (double)end->begin_ns / 1e3);
 	if (lane == 0 || tracks->lanes[lane]->tid == 0 || end->tid_size == 0)
 		return;

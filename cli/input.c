@@ -88,7 +88,9 @@ static enum ky_input_damage inflate_some(struct ky_input *input)
 	if (stream->avail_out < before && !input->is_counted) {
 		input->members++;
 		input->is_counted = true;
+		input->member_begin = input->unpacked;
 	}
+	input->unpacked += before - stream->avail_out;
 	if (result == Z_STREAM_END)
 		input->in_member = false;
 	else if (result != Z_OK && result != Z_BUF_ERROR)

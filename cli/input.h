@@ -18,12 +18,14 @@ struct ky_input {
 	bool inflating; /* `stream` is set up */
 	z_stream stream;
 	unsigned char *block;
-	size_t at, size;     /* of the block */
-	uint64_t file_bytes; /* read so far */
-	uint64_t bytes;      /* handed out so far */
-	uint64_t members;    /* of gzip, with something in them */
-	bool is_counted;     /* the present one is among them */
-	bool is_padded;      /* zeros stand behind the last member */
+	size_t at, size;       /* of the block */
+	uint64_t file_bytes;   /* read so far */
+	uint64_t bytes;        /* handed out so far */
+	uint64_t members;      /* of gzip, with something in them */
+	bool is_counted;       /* the present one is among them */
+	uint64_t unpacked;     /* so far, what is not handed out yet included */
+	uint64_t member_begin; /* in what is unpacked, of the last one of them */
+	bool is_padded;        /* zeros stand behind the last member */
 	enum ky_input_damage {
 		KY_INPUT_SOUND,
 		KY_INPUT_UNREADABLE,

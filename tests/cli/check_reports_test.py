@@ -63,7 +63,8 @@ def test_a_division_by_zero_in_the_args_is_mended_to_null():
 def test_extreme_numbers_that_are_json_are_good():
     args = {"a": -0.0, "b": 1e308, "c": 5e-324, "d": -(2 ** 53), "e": 0.1}
     assert check(put("t.json", [span(args=args)]), status=0) == {}
-    assert set(check(put("t.json", [span(args={"a": -(2 ** 63), "b": 2 ** 64 - 1})]))) == {"big-number"}
+    assert set(check(put("t.json", [span(args={"a": -(2 ** 63), "b": 2 ** 64 - 1})]))) == {
+        "big-number", "huge-integer"}
 
 
 def test_metadata_without_quotes_or_without_a_value_is_told_with_its_place():
@@ -114,7 +115,7 @@ def test_what_a_killed_program_has_left_is_closed_behind_its_last_event():
         assert set(found) == {"cut-object"}, (size, found)
         assert check("out.json", status=0) == {}
         kept = json.loads(get("out.json"))["traceEvents"]
-        assert len(kept) == whole[:size].count("}"), (size, kept)
+        assert len(kept) == whole[:size].count("}}"), (size, kept)
 
 
 # ---- Ids and rows ----
@@ -202,7 +203,8 @@ def test_orders_closer_than_the_stated_error_are_undecided():
     own = {"clocks": [{"name": "a", "uncertainty (ns)": 20}, {"name": "b", "uncertainty (ns)": 0}]}
     for error, id in ((99, "kernel-before-launch"), (100, "order-undecided")):
         own["clocks"][1]["uncertainty (ns)"] = error
-        assert set(check(put("t.json", json.dumps({"traceEvents": events, "kymo": own})))) == {id}
+        found = check(put("t.json", json.dumps({"traceEvents": events, "kymo": own})), minor=True)
+        assert set(found) - {"no-operator"} == {id}
 
 
 # ---- Correlation and arrows ----
@@ -228,7 +230,7 @@ def test_equal_ids_of_two_files_have_nothing_to_do_with_one_another():
     for name in ("a.json", "b.json"):
         put(name, [span("l", tid=2), arrow("s", 10, 2), span("k", 30, tid=3), arrow("f", 30, 3)])
     status, out, _ = run("a.json", "b.json")
-    assert status == 0 and out.count("nothing found") == 2, out
+    assert status == 0 and out.count("; good") == 2, out
 
 
 def test_arrows_of_ids_beyond_a_double_are_found():
