@@ -48,7 +48,7 @@ static const char usage[] =
 	"      --json         print one JSON object for each file\n"
 	"  -h, --help         show this\n"
 	"\n"
-	"Exit status: 0 good, 1 something found, 2 not readable or bad usage.\n";
+	"Exit status: 0 good, 1 an error or a warning, 2 not readable or bad usage.\n";
 
 struct arguments {
 	const char *repair;

@@ -67,8 +67,11 @@ static void *reach(void *list, size_t *capacity, size_t index, size_t size)
 
 struct ky_info_track *ky_info_track(struct ky_info *info, const void *key, size_t size)
 {
-	const size_t number = ky_table_number(&info->track_keys, key, size);
+	const size_t number =
+		ky_table_number(&info->track_keys, key, size, KY_INFO_KEPT_MAX);
 
+	if (number == KY_TABLE_FULL)
+		return &info->other_rows;
 	info->tracks =
 		reach(info->tracks, &info->track_capacity, number, sizeof(*info->tracks));
 	return &info->tracks[number];
@@ -77,11 +80,28 @@ struct ky_info_track *ky_info_track(struct ky_info *info, const void *key, size_
 struct ky_info_category *ky_info_category(struct ky_info *info, const char *name,
 					  size_t size)
 {
-	const size_t number = ky_table_number(&info->category_names, name, size);
+	/* What is counted by name has room kept for it. */
+	const bool is_counted = (size == 6 && memcmp(name, "kernel", size) == 0) ||
+				(size == 10 && memcmp(name, "gpu_memcpy", size) == 0);
+	const size_t number =
+		ky_table_number(&info->category_names, name, size,
+				is_counted ? KY_INFO_KEPT_MAX : KY_INFO_KEPT_MAX - 2);
 
+	if (number == KY_TABLE_FULL)
+		return &info->other_categories;
 	info->categories = reach(info->categories, &info->category_capacity, number,
 				 sizeof(*info->categories));
 	return &info->categories[number];
+}
+
+char *ky_info_copy_name(const char *name, size_t size)
+{
+	if (size > KY_INFO_NAME_SIZE) {
+		size = KY_INFO_NAME_SIZE;
+		while (size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80)
+			size--;
+	}
+	return ky_must_copy(name, size);
 }
 
 int64_t ky_info_add_ns(int64_t a_ns, int64_t b_ns)

@@ -14,6 +14,10 @@
 
 #define KY_NO_INDEX UINT64_MAX
 
+/* What is kept of each kind: memory does not grow with the file. */
+#define KY_INFO_KEPT_MAX  10000
+#define KY_INFO_NAME_SIZE 256
+
 /* Texts are NULL where nothing is known. */
 struct ky_info_process {
 	char *pid, *name, *exe, *command_line, *host, *rank;
@@ -23,11 +27,19 @@ struct ky_info_source {
 	char *name, *state, *reason, *remedy;
 	uint64_t process; /* index, or KY_NO_INDEX */
 	uint64_t events, written, lost;
+	uint64_t late; /* those of `lost` that came too late */
+	uint64_t overwritten, out_of_window, filtered, invalid;
 };
 
 struct ky_info_device {
 	char *name, *kind, *source;
 	uint64_t process; /* index, or KY_NO_INDEX */
+};
+
+/* An activity type that a source has brought. */
+struct ky_info_type {
+	uint64_t number;
+	char *name, *category, *side, *shapes; /* the first is PLUGIN.TYPE */
 };
 
 /* A row: a thread, a queue, a lane of one. */
@@ -41,6 +53,11 @@ struct ky_info_category {
 	uint64_t spans, instants, counters;
 	int64_t busy_ns; /* sum of its spans */
 };
+
+static inline uint64_t ky_info_count(const struct ky_info_category *category)
+{
+	return category->spans + category->instants + category->counters;
+}
 
 struct ky_info_clock {
 	char *name, *kind, *source;
@@ -65,12 +82,17 @@ struct ky_info {
 	struct ky_info_device *devices;
 	struct ky_info_clock *clocks;
 	struct ky_info_entry *ledger;
+	struct ky_info_type *types;
 	size_t process_count, source_count, device_count, clock_count, ledger_count;
+	size_t type_count;
 
 	struct ky_table track_keys, category_names; /* numbers index the lists below */
 	struct ky_info_track *tracks;
 	struct ky_info_category *categories;
 	size_t track_capacity, category_capacity;
+	struct ky_info_track other_rows; /* those for which there is no room */
+	struct ky_info_category other_categories;
+	uint64_t left_out; /* of the lists above, for the same reason */
 
 	uint64_t spans, instants, counters, arrows, named, others;
 	bool has_time, has_base;
@@ -110,6 +132,7 @@ enum {
 	KY_INFO_SOURCES,
 	KY_INFO_DEVICES,
 	KY_INFO_CLOCKS,
+	KY_INFO_TYPES,
 	KY_INFO_LIST_COUNT
 };
 
@@ -117,10 +140,16 @@ extern const struct ky_info_list ky_info_lists[KY_INFO_LIST_COUNT];
 
 /* ---- Filling it ---- */
 
-/* The row and the category of that key or name, made if need be. */
+/*
+ * The row and the category of that key or name, made if need be; where there is no room
+ * left, the one that stands for all others.
+ */
 struct ky_info_track *ky_info_track(struct ky_info *info, const void *key, size_t size);
 struct ky_info_category *ky_info_category(struct ky_info *info, const char *name,
 					  size_t size);
+
+/* A name, of a long one the beginning. */
+char *ky_info_copy_name(const char *name, size_t size);
 
 /* One more zeroed item at the end of `*list`; its address. */
 void *ky_info_append(void *list, size_t *count, size_t size);

@@ -33,6 +33,48 @@ static uint64_t index_of(const struct kymo_trace_process *process)
 	return process ? process->index : KY_NO_INDEX;
 }
 
+/* In the words of a trace. */
+static const char *side_name(uint32_t side)
+{
+	return side == KYMO_SIDE_HOST          ? "host"
+	       : side == KYMO_SIDE_ACCELERATOR ? "accelerator"
+					       : "";
+}
+
+static char *shape_names(uint32_t shapes)
+{
+	static const char *const names[] = {
+		"",        "span",          "instant",          "span, instant",
+		"counter", "span, counter", "instant, counter", "span, instant, counter",
+	};
+	const char *words = names[shapes & 7];
+
+	return words[0] ? ky_must_copy(words, strlen(words)) : NULL;
+}
+
+/* As a trace has them: those that sources have brought. */
+static void copy_types(struct ky_info *info, const struct kymo_trace_header *header)
+{
+	size_t i;
+
+	for (i = 0; i < header->type_count; i++) {
+		const struct kymo_trace_type *from = header->types[i];
+		const char *side = side_name(from->side);
+		struct ky_info_type *to;
+
+		if (from->is_static)
+			continue;
+		info->types = ky_info_append(info->types, &info->type_count,
+					     sizeof(*info->types));
+		to = &info->types[info->type_count - 1];
+		to->number = from->activity_type;
+		to->name = copy(from->full_name);
+		to->category = copy(from->category);
+		to->side = side[0] ? ky_must_copy(side, strlen(side)) : NULL;
+		to->shapes = shape_names(from->shapes);
+	}
+}
+
 static int32_t begin(void *sink, const struct kymo_trace_header *header,
 		     struct kymo_error *error)
 {
@@ -69,6 +111,7 @@ static int32_t begin(void *sink, const struct kymo_trace_header *header,
 		to->source = copy(from->source);
 		to->process = index_of(from->process);
 	}
+	copy_types(info, header);
 	return KYMO_OK;
 }
 
@@ -104,7 +147,7 @@ static void count(struct ky_info *info, const struct kymo_trace_event *event)
 		return;
 	}
 	track = ky_info_track(info, &event->track->index, sizeof(event->track->index));
-	if (!track->name)
+	if (!track->name && track != &info->other_rows)
 		track->name = track_name(event->track);
 	if (event->kind == KYMO_EVENT_TRACK)
 		return;
@@ -247,6 +290,11 @@ static int32_t end(void *sink, const struct kymo_trace_end *end_of_trace,
 		to->events = from->events;
 		to->written = from->written;
 		to->lost = from->lost;
+		to->late = from->late;
+		to->overwritten = from->overwritten;
+		to->out_of_window = from->out_of_window;
+		to->filtered = from->filtered;
+		to->invalid = from->invalid;
 	}
 	for (i = 0; i < end_of_trace->clock_count; i++) {
 		const struct kymo_trace_clock *from = end_of_trace->clocks[i];

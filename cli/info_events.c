@@ -83,6 +83,11 @@ static struct ky_info_track *track_of(struct ky_trace *trace, const struct event
 	return ky_info_track(trace->info, key, pid + tid);
 }
 
+static char *copy_given(const struct event *event)
+{
+	return ky_info_copy_name(event->given_name, strlen(event->given_name));
+}
+
 static void take_name(struct ky_trace *trace, struct event *event)
 {
 	struct ky_info_track *track;
@@ -93,17 +98,22 @@ static void take_name(struct ky_trace *trace, struct event *event)
 		return;
 	if (strcmp(event->name, "thread_name") == 0) {
 		track = track_of(trace, event);
+		if (track == &trace->info->other_rows)
+			return;
 		free(track->name);
-		track->name = event->given_name;
-		event->given_name = NULL;
+		track->name = copy_given(event);
 	} else if (strcmp(event->name, "process_name") == 0) {
-		number = ky_table_number(&trace->pids, event->pid, strlen(event->pid));
+		number = ky_table_number(&trace->pids, event->pid, strlen(event->pid),
+					 KY_INFO_KEPT_MAX);
+		if (number == KY_TABLE_FULL) {
+			trace->info->left_out++;
+			return;
+		}
 		if (number == trace->name_count)
 			trace->names = ky_info_append(trace->names, &trace->name_count,
 						      sizeof(*trace->names));
 		free(trace->names[number].name);
-		trace->names[number].name = event->given_name;
-		event->given_name = NULL;
+		trace->names[number].name = copy_given(event);
 	}
 }
 

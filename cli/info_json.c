@@ -79,6 +79,29 @@ static void print_list(const struct ky_info *info, const struct ky_info_list *li
 	fputc(']', stdout);
 }
 
+static void add_category(bool *has_members, const struct ky_info_category *category)
+{
+	add_number(has_members, "spans", category->spans);
+	add_number(has_members, "instants", category->instants);
+	add_number(has_members, "counters", category->counters);
+	add_signed(has_members, "busy_ns", category->busy_ns);
+}
+
+/* What there was no room for in the lists, as one. */
+static void print_others(const struct ky_info *info)
+{
+	bool members = false;
+
+	if (info->other_rows.events > 0)
+		printf(",\n \"other_rows\": {\"events\": %" PRIu64 "}",
+		       info->other_rows.events);
+	if (ky_info_count(&info->other_categories) == 0)
+		return;
+	fputs(",\n \"other_types\": {", stdout);
+	add_category(&members, &info->other_categories);
+	fputc('}', stdout);
+}
+
 static void print_rows(const struct ky_info *info)
 {
 	size_t i;
@@ -93,17 +116,14 @@ static void print_rows(const struct ky_info *info)
 	}
 	fputs("],\n \"types\": [", stdout);
 	for (i = 0; i < info->category_names.count; i++) {
-		const struct ky_info_category *category = &info->categories[i];
 		bool members = begin_item(i);
 
 		add_text(&members, "name", info->category_names.names[i].text);
-		add_number(&members, "spans", category->spans);
-		add_number(&members, "instants", category->instants);
-		add_number(&members, "counters", category->counters);
-		add_signed(&members, "busy_ns", category->busy_ns);
+		add_category(&members, &info->categories[i]);
 		fputc('}', stdout);
 	}
 	fputc(']', stdout);
+	print_others(info);
 }
 
 static void print_ledger(const struct ky_info *info)
@@ -143,12 +163,15 @@ void ky_info_print_json(const struct ky_info *info)
 		add_signed(&members, "first_ns", info->first_ns);
 		add_signed(&members, "last_ns", info->last_ns);
 	}
+	if (info->left_out > 0)
+		add_number(&members, "left_out", info->left_out);
 	if (info->has_base)
 		add_signed(&members, "base_ns", info->base_ns);
 	print_list(info, &ky_info_lists[KY_INFO_PROCESSES]);
 	print_list(info, &ky_info_lists[KY_INFO_SOURCES]);
 	print_list(info, &ky_info_lists[KY_INFO_DEVICES]);
 	print_rows(info);
+	print_list(info, &ky_info_lists[KY_INFO_TYPES]);
 	print_list(info, &ky_info_lists[KY_INFO_CLOCKS]);
 	print_ledger(info);
 	fputs("}\n", stdout);

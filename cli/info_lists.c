@@ -20,6 +20,11 @@ static const struct ky_field source_fields[] = {
 	KY_FIELD(ky_info_source, "events", KY_FIELD_NUMBER, events),
 	KY_FIELD(ky_info_source, "written", KY_FIELD_NUMBER, written),
 	KY_FIELD(ky_info_source, "lost", KY_FIELD_NUMBER, lost),
+	KY_FIELD(ky_info_source, "late", KY_FIELD_NUMBER, late),
+	KY_FIELD(ky_info_source, "overwritten", KY_FIELD_NUMBER, overwritten),
+	KY_FIELD(ky_info_source, "out of window", KY_FIELD_NUMBER, out_of_window),
+	KY_FIELD(ky_info_source, "filtered", KY_FIELD_NUMBER, filtered),
+	KY_FIELD(ky_info_source, "invalid", KY_FIELD_NUMBER, invalid),
 };
 
 static const struct ky_field device_fields[] = {
@@ -27,6 +32,14 @@ static const struct ky_field device_fields[] = {
 	KY_FIELD(ky_info_device, "kind", KY_FIELD_TEXT, kind),
 	KY_FIELD(ky_info_device, "source", KY_FIELD_TEXT, source),
 	KY_FIELD(ky_info_device, "process", KY_FIELD_NUMBER, process),
+};
+
+static const struct ky_field type_fields[] = {
+	KY_FIELD(ky_info_type, "number", KY_FIELD_NUMBER, number),
+	KY_FIELD(ky_info_type, "full name", KY_FIELD_TEXT, name),
+	KY_FIELD(ky_info_type, "category", KY_FIELD_TEXT, category),
+	KY_FIELD(ky_info_type, "side", KY_FIELD_TEXT, side),
+	KY_FIELD(ky_info_type, "shapes", KY_FIELD_TEXT, shapes),
 };
 
 static const struct ky_field clock_fields[] = {
@@ -81,5 +94,15 @@ const struct ky_info_list ky_info_lists[KY_INFO_LIST_COUNT] = {
 			.item_size = sizeof(struct ky_info_clock),
 			.list_offset = offsetof(struct ky_info, clocks),
 			.count_offset = offsetof(struct ky_info, clock_count),
+		},
+	[KY_INFO_TYPES] =
+		{
+			.key = "activity types",
+			.name = "activity_types",
+			.fields = type_fields,
+			.field_count = COUNT_OF(type_fields),
+			.item_size = sizeof(struct ky_info_type),
+			.list_offset = offsetof(struct ky_info, types),
+			.count_offset = offsetof(struct ky_info, type_count),
 		},
 };

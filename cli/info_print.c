@@ -13,7 +13,7 @@
 
 /* ---- Tables ---- */
 
-#define COLUMNS_MAX 6
+#define COLUMNS_MAX 7
 
 /* Cells of text; numbers stand to the right. Printed and emptied at once. */
 struct grid {
@@ -105,6 +105,15 @@ static void print_rest(size_t count)
 		printf("  and %s more\n", ky_say_count(text, count - ROWS_MAX));
 }
 
+/* What there was no room for. */
+static void print_others(uint64_t events, const char *what)
+{
+	char text[KY_SAY_SIZE];
+
+	if (events > 0)
+		printf("  and %s events of other %s\n", ky_say_count(text, events), what);
+}
+
 /* ---- The parts ---- */
 
 static void print_summary(const struct ky_info *info)
@@ -173,6 +182,10 @@ static void print_counts(const struct ky_info *info)
 		ky_say_number(stdout, ", ", copies, "copy", "copies");
 	}
 	fputc('\n', stdout);
+	if (info->left_out > 0)
+		ky_say_number(stdout, "  note      ", info->left_out,
+			      "process, source or the like is left out\n",
+			      "processes, sources or the like are left out\n");
 	if (ky_info_is_incomplete(info))
 		puts("  note      " KY_SAY_INCOMPLETE);
 }
@@ -204,9 +217,42 @@ static const char *pid_of(const struct ky_info *info, uint64_t process)
 	return process < info->process_count ? info->processes[process].pid : NULL;
 }
 
+#define LOSSES_SIZE 256
+
+/* "3 lost (1 late), 12 overwritten, 5 filtered": what there is of it, or "0 lost". */
+static void say_losses(char out[LOSSES_SIZE], const struct ky_info_source *source)
+{
+	const struct {
+		uint64_t count;
+		const char *words;
+	} losses[] = {
+		{source->lost, "lost"},
+		{source->overwritten, "overwritten"},
+		{source->out_of_window, "out of window"},
+		{source->filtered, "filtered"},
+		{source->invalid, "invalid"},
+	};
+	char text[KY_SAY_SIZE];
+	size_t i, size = 0;
+
+	for (i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		if (losses[i].count == 0)
+			continue;
+		size += (size_t)snprintf(
+			out + size, LOSSES_SIZE - size, "%s%s %s", size > 0 ? ", " : "",
+			ky_say_count(text, losses[i].count), losses[i].words);
+		if (i == 0 && source->late > 0)
+			size += (size_t)snprintf(out + size, LOSSES_SIZE - size,
+						 " (%s late)",
+						 ky_say_count(text, source->late));
+	}
+	if (size == 0)
+		snprintf(out, LOSSES_SIZE, "0 lost");
+}
+
 static void print_sources(const struct ky_info *info)
 {
-	struct grid grid = {.columns = 6, .align = "lrlrrl"};
+	struct grid grid = {.columns = 7, .align = "lrlrrll"};
 	size_t i;
 
 	if (info->source_count == 0)
@@ -214,20 +260,21 @@ static void print_sources(const struct ky_info *info)
 	print_title("SOURCES", info->source_count);
 	for (i = 0; i < info->source_count && i < ROWS_MAX; i++) {
 		const struct ky_info_source *source = &info->sources[i];
-		char events[KY_SAY_SIZE], lost[KY_SAY_SIZE], count[KY_SAY_SIZE],
-			why[1024];
+		char events[KY_SAY_SIZE], written[KY_SAY_SIZE], count[KY_SAY_SIZE];
+		char losses[LOSSES_SIZE], why[1024];
 
 		snprintf(events, sizeof(events), "%s %s",
 			 ky_say_count(count, source->events),
 			 source->events == 1 ? "event" : "events");
-		snprintf(lost, sizeof(lost), "%s lost",
-			 ky_say_count(count, source->lost));
+		snprintf(written, sizeof(written), "%s written",
+			 ky_say_count(count, source->written));
+		say_losses(losses, source);
 		snprintf(why, sizeof(why), "%s%s%s", source->reason ? source->reason : "",
 			 source->reason && source->remedy ? "; " : "",
 			 source->remedy ? source->remedy : "");
 		add_row(&grid, (const char *[COLUMNS_MAX]){
 				       source->name, pid_of(info, source->process),
-				       source->state, events, lost, why});
+				       source->state, events, written, losses, why});
 	}
 	print_grid(&grid);
 	print_rest(info->source_count);
@@ -295,6 +342,7 @@ static void print_tracks(const struct ky_info *info)
 	}
 	print_grid(&grid);
 	print_rest(count);
+	print_others(info->other_rows.events, "rows");
 	free(order);
 }
 
@@ -309,9 +357,7 @@ static void print_categories(const struct ky_info *info)
 		return;
 	order = ky_must_grow(NULL, count, sizeof(*order));
 	for (i = 0; i < count; i++)
-		order[i] = (struct ranked){i, info->categories[i].spans +
-						      info->categories[i].instants +
-						      info->categories[i].counters};
+		order[i] = (struct ranked){i, ky_info_count(&info->categories[i])};
 	qsort(order, count, sizeof(*order), compare_ranked);
 	print_title("TYPES", count);
 	for (i = 0; i < count && i < ROWS_MAX; i++) {
@@ -328,7 +374,29 @@ static void print_categories(const struct ky_info *info)
 	}
 	print_grid(&grid);
 	print_rest(count);
+	print_others(ky_info_count(&info->other_categories), "types");
 	free(order);
+}
+
+static void print_types(const struct ky_info *info)
+{
+	struct grid grid = {.columns = 5, .align = "rllll"};
+	size_t i;
+
+	if (info->type_count == 0)
+		return;
+	print_title("ACTIVITY TYPES", info->type_count);
+	for (i = 0; i < info->type_count && i < ROWS_MAX; i++) {
+		const struct ky_info_type *type = &info->types[i];
+		char number[24];
+
+		snprintf(number, sizeof(number), "%" PRIu64, type->number);
+		add_row(&grid,
+			(const char *[COLUMNS_MAX]){number, type->name, type->category,
+						    type->side, type->shapes});
+	}
+	print_grid(&grid);
+	print_rest(info->type_count);
 }
 
 static void print_clocks(const struct ky_info *info)
@@ -391,6 +459,7 @@ void ky_info_print(const struct ky_info *info)
 	print_devices(info);
 	print_tracks(info);
 	print_categories(info);
+	print_types(info);
 	print_clocks(info);
 	print_ledger(info);
 }

@@ -66,7 +66,11 @@ static enum ky_json_token read_list(struct ky_trace *trace,
 		const uint64_t none = KY_NO_INDEX;
 		char *item;
 
-		if (token != KY_JSON_OBJECT) {
+		const bool is_left_out =
+			token == KY_JSON_OBJECT && *count >= KY_INFO_KEPT_MAX;
+
+		if (token != KY_JSON_OBJECT || is_left_out) {
+			trace->info->left_out += is_left_out;
 			if (ky_trace_pass_over(trace, token) == KY_JSON_ERROR)
 				return KY_JSON_ERROR;
 			continue;
@@ -95,7 +99,8 @@ static enum ky_json_token read_ledger(struct ky_trace *trace)
 		char *name = ky_must_copy(key, size);
 
 		token = ky_trace_next(trace);
-		if (token != KY_JSON_NUMBER && token != KY_JSON_STRING) {
+		if ((token != KY_JSON_NUMBER && token != KY_JSON_STRING) ||
+		    info->ledger_count >= KY_INFO_KEPT_MAX) {
 			free(name);
 			if (ky_trace_pass_over(trace, token) == KY_JSON_ERROR)
 				return KY_JSON_ERROR;

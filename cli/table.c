@@ -47,7 +47,7 @@ static void grow(struct ky_table *table)
 			(uint32_t)i + 1;
 }
 
-size_t ky_table_number(struct ky_table *table, const void *name, size_t size)
+size_t ky_table_number(struct ky_table *table, const void *name, size_t size, size_t max)
 {
 	uint32_t *slot;
 
@@ -57,6 +57,8 @@ size_t ky_table_number(struct ky_table *table, const void *name, size_t size)
 	slot = find(table, name, size);
 	if (*slot != 0)
 		return *slot - 1;
+	if (table->count >= max)
+		return KY_TABLE_FULL;
 	if (table->count == table->capacity) {
 		table->capacity = table->capacity ? 2 * table->capacity : SLOTS_FIRST;
 		table->names = ky_must_grow(table->names, table->capacity,

@@ -17,8 +17,10 @@ struct ky_table {
 	size_t slot_count;
 };
 
-/* The number of a name, which is added if it is new. */
-size_t ky_table_number(struct ky_table *table, const void *name, size_t size);
+#define KY_TABLE_FULL SIZE_MAX
+
+/* The number of a name, which is added if it is new and there are less than `max`. */
+size_t ky_table_number(struct ky_table *table, const void *name, size_t size, size_t max);
 void ky_table_fini(struct ky_table *table);
 
 #endif

@@ -13,6 +13,12 @@ from tap import main
 KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
 GOLDEN = os.path.join(os.environ["KYMO_SOURCE"], "plugins/sink/chrome/golden.json")
 
+# What a process has taken at most is no less than its parent had when it began: a small one.
+PEAK = """import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(status)"""
+
 EVENTS = [
     {"args": {"name": "first \u0001"}, "ph": "M", "name": "process_name", "pid": 7, "tid": 0},
     {"ph": "M", "name": "thread_name", "pid": 7, "tid": "GPU 0", "args": {"name": "queue"}},
@@ -85,6 +91,10 @@ def test_a_trace_of_ours_says_all_of_itself():
     assert found["sources"][1]["remedy"] == "end it" and "process" not in found["sources"][1]
     assert found["devices"][0]["kind"] == "GPU" and found["clocks"][0]["uncertainty_ns"] == 800
     assert found["ledger"]["full"] == 2
+    assert found["activity_types"] == [{"number": 70001, "name": "vendor.power", "category": "vendor.power",
+                                        "side": "accelerator", "shapes": "counter"}]
+    out = run("info", GOLDEN)[1]
+    assert "  70001  vendor.power  vendor.power  accelerator  counter\n" in out, out
 
 
 def test_samples_are_counted_on_the_row_that_they_name():
@@ -98,7 +108,8 @@ def test_the_ends_of_a_trace_of_ours_say_all_but_what_takes_its_events():
     status, out, err = run("info", "--json", "--quick", GOLDEN)
     assert status == 0 and err == "", err
     quick, whole = json.loads(out), info(GOLDEN)
-    for key in ("kymo_version", "command_line", "processes", "sources", "devices", "clocks", "ledger",
+    for key in ("kymo_version", "command_line", "processes", "sources", "devices", "activity_types",
+                "clocks", "ledger",
                 "spans", "base_ns", "bytes", "file_bytes"):
         assert quick[key] == whole[key], key
     assert quick["rows"] == quick["types"] == [] and "first_ns" not in quick
@@ -117,6 +128,67 @@ def test_what_has_no_such_ends_is_not_quick():
     refused(words, "info", "--quick", put("t.json", data[:-1]))
     refused(words, "info", "--quick", put("t.json.gz", gzip.compress(data)))
     refused(words, "info", "--quick", put("t.json", data.replace(b"{", b"", 1)))
+
+
+def test_each_source_tells_what_became_of_its_records():
+    counts = {"events": 9, "written": 10, "lost": 3, "late": 1, "overwritten": 5000000, "out of window": 4,
+              "filtered": 7, "invalid": 2}
+    put("t.json", {"traceEvents": [], "kymo": {"sources": [
+        {"name": "app", "state": "recording", **counts}, {"name": "quiet", "state": "recording", "events": 0}]}})
+    found = info("t.json")["sources"][0]
+    assert found.pop("out_of_window") == counts.pop("out of window")
+    assert found == {"name": "app", "state": "recording", **counts}
+    lines = run("info", "t.json")[1].splitlines()
+    line = next(line for line in lines if "  app " in line)
+    assert line.endswith("9 events  10 written  3 lost (1 late), 5,000,000 overwritten, 4 out of window, "
+                         "7 filtered, 2 invalid"), line
+    assert next(line for line in lines if "  quiet " in line).endswith(" 0 lost")
+
+
+def test_what_was_overwritten_stands_beside_its_source():
+    marks = os.path.join(os.environ["KYMO_BUILD"], "tests", "cli", "marks")
+    done = subprocess.run([KYMO, "record", "--buffer", "10M", "--overflow", "overwrite", "-o", "over.kymo", "--",
+                           marks, "mark", "600000"], capture_output=True)
+    assert done.returncode == 0, done
+    for path in ("over.kymo", "over.json"):
+        if path == "over.json":
+            assert run("export", "over.kymo", "-o", path)[0] == 0
+        found = info(path)
+        source = next(s for s in found["sources"] if s["overwritten"])
+        assert source["overwritten"] == found["ledger"]["overwritten"] > 0, source
+        assert f"{source['overwritten']:,} overwritten" in run("info", path)[1]
+
+
+def test_memory_is_bounded_whatever_the_file_names():
+    count = 150000
+    with open("t.json", "w") as f:
+        f.write("[\n")
+        for i in range(count):
+            f.write(json.dumps({"ph": "X", "cat": f"category {i}", "name": "n", "pid": i, "tid": f"row {i}",
+                                "ts": i, "dur": 1}) + ",\n")
+            for name in ("thread_name", "process_name"):
+                f.write(json.dumps({"ph": "M", "name": name, "pid": i, "tid": f"row {i}",
+                                    "args": {"name": f"a name that is long {i} " * 40}}) + ",\n")
+        f.write('{"ph":"X","cat":"kernel","name":"k","pid":1,"tid":1,"ts":1,"dur":2}]')
+    done = subprocess.run([sys.executable, "-c", PEAK, KYMO, "info", "--json", "t.json"], capture_output=True)
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and found["spans"] == count + 1
+    assert int(done.stderr) < 24 << 10 or is_sanitized(), done.stderr
+    rows, types = found["rows"], found["types"]
+    assert len(rows) == 10000 and rows[7]["name"].startswith("a name that is long 7 ")
+    assert sum(row["events"] for row in rows) + found["other_rows"]["events"] == count + 1
+    assert sum(kind["spans"] for kind in types) + found["other_types"]["spans"] == count + 1
+    assert sum(kind["busy_ns"] for kind in types) + found["other_types"]["busy_ns"] == 1000 * (count + 2)
+    assert found["left_out"] == count - 10000 == count - len(found["processes"])
+    out = run("info", "t.json")[1]
+    assert "; 1 kernel, 0 copies" in out and " events of other rows\n" in out, out[:500]
+    assert " events of other types\n" in out and "140,000 processes, sources or the like are left out\n" in out
+
+
+def is_sanitized():
+    with open(KYMO, "rb") as f:
+        data = f.read()
+    return b"__tsan_init" in data or b"__asan_init" in data
 
 
 def test_people_get_lines_without_control_characters():

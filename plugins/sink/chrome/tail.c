@@ -205,6 +205,29 @@ static void write_identity(struct ky_object *item, const struct kymo_trace_type 
 	ky_object_add_u64(item, KYMO_STR("opt-in"), type->flags & KYMO_TYPE_OPT_IN);
 }
 
+static struct kymo_str shape_names(uint32_t shapes)
+{
+	static const struct kymo_str names[] = {
+		{"", 0},
+		{"span", 4},
+		{"instant", 7},
+		{"span, instant", 13},
+		{"counter", 7},
+		{"span, counter", 13},
+		{"instant, counter", 16},
+		{"span, instant, counter", 22},
+	};
+
+	return names[shapes & 7];
+}
+
+static struct kymo_str side_name(uint32_t side)
+{
+	return side == KYMO_SIDE_HOST          ? KYMO_STR("host")
+	       : side == KYMO_SIDE_ACCELERATOR ? KYMO_STR("accelerator")
+					       : KYMO_STR("");
+}
+
 static void write_types(struct ky_object *kymo)
 {
 	struct ky_chrome *chrome = kymo->chrome;
@@ -224,8 +247,8 @@ static void write_types(struct ky_object *kymo)
 		ky_object_add_text(&item, KYMO_STR("name"), type->name);
 		ky_object_add_text(&item, KYMO_STR("category"), type->category);
 		write_identity(&item, type);
-		ky_object_add_u64(&item, KYMO_STR("shapes"), type->shapes);
-		ky_object_add_u64(&item, KYMO_STR("side"), type->side);
+		ky_object_add_text(&item, KYMO_STR("shapes"), shape_names(type->shapes));
+		ky_object_add_text(&item, KYMO_STR("side"), side_name(type->side));
 		KY_JSON_LITERAL(&chrome->json, "}");
 	}
 	end_list(chrome, written > 0);
