@@ -207,15 +207,19 @@ static void take_names(struct ky_trace *trace)
 	struct ky_info *info = trace->info;
 	size_t i;
 
+	if (info->process_count > 0) {
+		for (i = 0; i < trace->name_count; i++)
+			free(trace->names[i].name);
+		free(trace->names);
+		return;
+	}
 	for (i = 0; i < trace->name_count; i++) {
 		const struct ky_table_name *pid = &trace->pids.names[i];
 
 		trace->names[i].pid = ky_must_copy(pid->text, pid->size);
 	}
-	if (info->process_count == 0) {
-		info->processes = trace->names;
-		info->process_count = trace->name_count;
-	}
+	info->processes = trace->names;
+	info->process_count = trace->name_count;
 }
 
 static int say_failure(const struct ky_trace *trace)
