@@ -380,10 +380,10 @@ def a_stop_that_says_again_is_waited_for(folder):
     assert run.source()["state"] == "recording", run.source()
 
 
-def a_stop_that_never_answers_shows_as_partly(folder):
+def a_stop_that_never_answers_shows_as_failed(folder):
     run, took_ms = in_own_session(folder, "never")
     assert STOP_LIMIT_MS - 100 <= took_ms < STOP_LIMIT_MS + 500, took_ms
-    assert run.source()["state"] == "partly", run.source()
+    assert run.source()["state"] == "failed", run.source()
 
 
 def what_comes_after_the_session_is_refused(folder):
