@@ -109,15 +109,18 @@ KYMO_API int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 
 /*
  * A type for marks other than plain ones, which are "user_annotation": of any number that
- * <kymo/activity_type.h> knows, for use as `type` below; 0 if nobody has that number, or
- * no more than 1024 types fit. Holds for the life of the process, and in its children.
+ * <kymo/activity_type.h> knows, for use as `type` below. Holds for the life of the
+ * process, and in its children. KYMO_ERROR_NOT_FOUND: nobody has that number;
+ * KYMO_ERROR_NO_MEMORY: no more fit, marks and sources of a process having 65535
+ * together. Then `*type` is 0, which is no type, and the log is told as well.
  */
-KYMO_API uint16_t kymo_mark_type(uint32_t activity_type);
+KYMO_API int32_t kymo_mark_type(uint32_t activity_type, uint16_t *type,
+				struct kymo_error *error);
 
 /*
- * The span, or a moment, with a type: of kymo_mark_type, or 0 for a plain mark. Values
- * and outcome as of kymo_mark_end_values; what the list of wanted types leaves out is
- * counted as filtered, and KYMO_OK.
+ * The span, or a moment, with a type of kymo_mark_type. Values and outcome as of
+ * kymo_mark_end_values; what the list of wanted types leaves out is counted as filtered,
+ * and KYMO_OK. KYMO_ERROR_INVALID, counted: the type is none of kymo_mark_type, like 0.
  */
 KYMO_API int32_t kymo_mark_end_typed(uint64_t begin, uint16_t type, uint32_t name,
 				     const struct kymo_value *values, size_t count);

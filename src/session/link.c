@@ -151,16 +151,14 @@ void ky_link_launch(const struct kymo_source_host *host, const struct kymo_recor
 
 /* ---- Spans and arrows ---- */
 
-/* Of operations: the handle, kept for ever; plain marks are annotations. */
-static uint16_t mark_type_of(uint32_t stack)
+/* Kept for ever, once there is one; 0: it cannot be had. */
+static uint16_t type_of_operations(void)
 {
 	static uint16_t op_type; /* atomic */
 	uint16_t type = __atomic_load_n(&op_type, __ATOMIC_RELAXED);
 
-	if (stack != KYMO_LINK_OP || type != 0)
-		return stack == KYMO_LINK_OP ? type : 0;
-	type = kymo_mark_type(KY_TYPE_CPU_OP);
-	__atomic_store_n(&op_type, type, __ATOMIC_RELAXED);
+	if (type == 0 && kymo_mark_type(KY_TYPE_CPU_OP, &type, NULL) == KYMO_OK)
+		__atomic_store_n(&op_type, type, __ATOMIC_RELAXED);
 	return type;
 }
 
@@ -173,6 +171,7 @@ int32_t kymo_link_end(uint32_t stack, uint64_t number, uint64_t begin, uint32_t 
 		.begin = begin,
 		.correlation = number,
 	};
+	int32_t status = KYMO_OK;
 
 	if (stack >= KY_REGION_STACKS || number == 0)
 		return KYMO_ERROR_INVALID;
@@ -180,7 +179,13 @@ int32_t kymo_link_end(uint32_t stack, uint64_t number, uint64_t begin, uint32_t 
 		return KYMO_OK;
 	/* A child must not touch the dictionary before it is its own. */
 	ky_gate_decide();
-	record.type = mark_type_of(stack);
+	/* The others are plain marks: annotations. */
+	if (stack == KYMO_LINK_OP) {
+		record.type = type_of_operations();
+		status = ky_mark_check_type(record.type);
+	}
+	if (status != KYMO_OK)
+		return status;
 	record.domain = domain_of(stack);
 	return ky_mark_record(record, values, count);
 }

@@ -112,22 +112,35 @@ static struct kymo_record *begin_plain(uint32_t lines, uint16_t *type)
 	return ky_mark_plain_is_wanted() ? ky_mark_line(lines, type) : leave_out();
 }
 
-/*
- * `*type` is one of kymo_mark_type, or 0 for a plain mark, and becomes what the record is
- * to have; `*is_left_out` if it is not wanted.
- */
-static struct kymo_record *begin_typed(uint32_t lines, uint16_t *type, int *is_left_out)
+int32_t ky_mark_check_type(uint16_t type)
 {
-	uint16_t handle, plain;
+	struct ky_source_counts *counts;
+	uint16_t plain;
+
+	if (ky_mark_type_wish(type) != KY_MARK_UNKNOWN)
+		return KYMO_OK;
+	if (find_own_type(&plain)) {
+		counts = ky_gate_counts(__atomic_load_n(&app_source, __ATOMIC_RELAXED));
+		if (counts)
+			__atomic_fetch_add(&counts->invalid, 1, __ATOMIC_RELAXED);
+	}
+	return KYMO_ERROR_INVALID;
+}
+
+/*
+ * `*type` is one of kymo_mark_type, or 0 for a plain mark, which gets its own;
+ * `*is_left_out` if it is not wanted.
+ */
+static struct kymo_record *begin_any(uint32_t lines, uint16_t *type, int *is_left_out)
+{
+	uint16_t plain;
 
 	if (*type == 0) {
 		*is_left_out = !ky_mark_plain_is_wanted();
 		return begin_plain(lines, type);
 	}
-	handle = ky_mark_type_handle(*type);
-	*is_left_out = handle == 0;
-	*type = handle;
-	return handle ? ky_mark_line(lines, &plain) : leave_out();
+	*is_left_out = ky_mark_type_wish(*type) != KY_MARK_WANTED;
+	return *is_left_out ? leave_out() : ky_mark_line(lines, &plain);
 }
 
 uint32_t kymo_mark_intern(const char *text, size_t size)
@@ -355,7 +368,7 @@ int32_t ky_mark_record(struct kymo_record to, const struct kymo_value *values,
 	to.end = ky_ticks();
 	if (to.kind == KYMO_KIND_INSTANT)
 		to.begin = to.end;
-	line = begin_typed((uint32_t)lines, &to.type, &is_left_out);
+	line = begin_any((uint32_t)lines, &to.type, &is_left_out);
 	if (is_left_out)
 		return KYMO_OK;
 	if (!line)
@@ -378,14 +391,24 @@ int32_t kymo_mark_end_typed(uint64_t begin, uint16_t type, uint32_t name,
 		.name = name,
 		.begin = begin,
 	};
+	int32_t status;
 
-	return begin == 0 ? KYMO_OK : ky_mark_record(record, values, count);
+	if (begin == 0)
+		return KYMO_OK;
+	status = ky_mark_check_type(type);
+	return status == KYMO_OK ? ky_mark_record(record, values, count) : status;
 }
 
 int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 			     const struct kymo_value *values, size_t count)
 {
-	return kymo_mark_end_typed(begin, 0, name, values, count);
+	const struct kymo_record record = {
+		.kind = KYMO_KIND_SPAN,
+		.name = name,
+		.begin = begin,
+	};
+
+	return begin == 0 ? KYMO_OK : ky_mark_record(record, values, count);
 }
 
 int32_t kymo_mark_instant_typed(uint16_t type, uint32_t name,
@@ -396,6 +419,10 @@ int32_t kymo_mark_instant_typed(uint16_t type, uint32_t name,
 		.type = type,
 		.name = name,
 	};
+	int32_t status;
 
-	return kymo_mark_ticks() == 0 ? KYMO_OK : ky_mark_record(record, values, count);
+	if (kymo_mark_ticks() == 0)
+		return KYMO_OK;
+	status = ky_mark_check_type(type);
+	return status == KYMO_OK ? ky_mark_record(record, values, count) : status;
 }

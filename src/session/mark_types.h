@@ -14,8 +14,13 @@
 /* The number of the source "app" in the dictionary, 0: not kept. */
 uint32_t ky_mark_source(void);
 
-/* The handle for a type that kymo_mark_type gave; 0: it is not wanted. */
-uint16_t ky_mark_type_handle(uint16_t type);
+enum ky_mark_wish { KY_MARK_UNKNOWN, KY_MARK_LEFT_OUT, KY_MARK_WANTED };
+
+/* What is to become of marks of that type; unknown: kymo_mark_type has not given it. */
+enum ky_mark_wish ky_mark_type_wish(uint16_t type);
+
+/* mark.c: KYMO_ERROR_INVALID, counted, if it is none of kymo_mark_type. */
+int32_t ky_mark_check_type(uint16_t type);
 
 int ky_mark_plain_is_wanted(void);
 

@@ -106,6 +106,17 @@ static void a_forked_child_is_not_frozen_by_its_parents_session(void **state)
 
 /* ---- Marks and filters ---- */
 
+static uint16_t type_of(uint32_t id)
+{
+	struct kymo_error error = {0};
+	uint16_t type = 0;
+
+	if (kymo_mark_type(id, &type, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	assert_int_not_equal(type, 0);
+	return type;
+}
+
 struct marks {
 	uint16_t phase, poll, op;
 	uint32_t phase_id;
@@ -121,18 +132,27 @@ static struct marks make_marks(void)
 	uint32_t id;
 
 	marks.phase_id = number_of("trainer", "phase");
-	marks.phase = kymo_mark_type(marks.phase_id);
+	marks.phase = type_of(marks.phase_id);
 	assert_int_equal(
 		kymo_activity_type_register("trainer", "poll", &opt_in, &id, NULL),
 		KYMO_OK);
-	marks.poll = kymo_mark_type(id);
-	marks.op = kymo_mark_type(0);
-	assert_int_not_equal(marks.phase, 0);
-	assert_int_not_equal(marks.poll, 0);
-	assert_int_not_equal(marks.op, 0);
-	assert_int_equal(kymo_mark_type(marks.phase_id), marks.phase);
-	assert_int_equal(kymo_mark_type(70001), 0);
+	marks.poll = type_of(id);
+	marks.op = type_of(0);
+	assert_int_equal(type_of(marks.phase_id), marks.phase);
 	return marks;
+}
+
+/* The trace of the stopped session; memory_free() is due. */
+static void read_back(struct kymo_session *session, struct memory_sink *sink)
+{
+	const char *path = in_folder("back.kymo");
+	struct kymo_error error = {0};
+
+	memset(sink, 0, sizeof(*sink));
+	if (kymo_session_save(session, path, NULL, NULL, &error) != KYMO_OK ||
+	    kymo_timeline_export_to(&path, 1, &memory_ops, sink, NULL, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	unlink(path);
 }
 
 /* One mark of each sort, in a session that wants `types`; what became of them. */
@@ -148,7 +168,6 @@ static void record_marks(const char *types, struct memory_sink *sink)
 	const struct kymo_value value = {.key = key, .type = KYMO_VALUE_UINT64, .u64 = 7};
 	struct kymo_session *session = NULL;
 	struct kymo_error error = {0};
-	const char *path = in_folder("types.kymo");
 	uint64_t begin;
 
 	assert_int_equal(kymo_session_create(&session, &options, NULL), KYMO_OK);
@@ -163,11 +182,7 @@ static void record_marks(const char *types, struct memory_sink *sink)
 	assert_int_equal(kymo_mark_end_typed(begin, marks.poll, name, NULL, 0), KYMO_OK);
 	assert_int_equal(kymo_mark_end_typed(begin, marks.op, name, NULL, 0), KYMO_OK);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-	memset(sink, 0, sizeof(*sink));
-	if (kymo_session_save(session, path, NULL, NULL, &error) != KYMO_OK ||
-	    kymo_timeline_export_to(&path, 1, &memory_ops, sink, NULL, &error) != KYMO_OK)
-		fail_msg("%s", error.message);
-	unlink(path);
+	read_back(session, sink);
 	kymo_session_destroy(session);
 }
 
@@ -175,15 +190,9 @@ static void record_marks(const char *types, struct memory_sink *sink)
 static void check_counts(struct kymo_session *session, uint64_t written,
 			 uint64_t filtered)
 {
-	const char *path = in_folder("counts.kymo");
-	struct memory_sink sink = {.count = 0};
-	struct kymo_error error = {0};
+	struct memory_sink sink;
 
-	if (kymo_session_save(session, path, NULL, NULL, &error) != KYMO_OK ||
-	    kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, &error) !=
-		    KYMO_OK)
-		fail_msg("%s", error.message);
-	unlink(path);
+	read_back(session, &sink);
 	assert_int_equal(sink.ledger.written, written);
 	assert_int_equal(sink.ledger.filtered, filtered);
 	memory_free(&sink);
@@ -235,6 +244,81 @@ static void marks_have_types_and_filters_count_what_they_leave_out(void **state)
 	}
 }
 
+static void a_number_that_nobody_has_is_an_error_and_never_another_type(void **state)
+{
+	static const uint32_t numbers[] = {40, 45, 50, 65535, 99999, UINT32_MAX};
+	const uint32_t name = kymo_mark_intern("whose", 5);
+	struct kymo_session *session = NULL;
+	struct kymo_error error;
+	struct memory_sink sink;
+	uint16_t type;
+
+	(void)state;
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	kymo_log_to(hear, NULL);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		char number[16];
+
+		snprintf(number, sizeof(number), " %u ", numbers[i]);
+		heard[0] = '\0';
+		type = 7;
+		assert_int_equal(kymo_mark_type(numbers[i], &type, &error),
+				 KYMO_ERROR_NOT_FOUND);
+		assert_int_equal(type, 0);
+		assert_non_null(strstr(error.message, number));
+		assert_string_equal(heard, error.message);
+		assert_int_equal(
+			kymo_mark_end_typed(kymo_mark_begin(), type, name, NULL, 0),
+			KYMO_ERROR_INVALID);
+	}
+	kymo_log_to(NULL, NULL);
+	assert_int_equal(kymo_mark_type(0, NULL, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_mark_instant_typed(0, name, NULL, 0), KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_mark_instant_typed(UINT16_MAX, name, NULL, 0),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	read_back(session, &sink);
+	assert_int_equal(sink.count, 0);
+	assert_int_equal(sink.ledger.invalid, sizeof(numbers) / sizeof(numbers[0]) + 2);
+	memory_free(&sink);
+	kymo_session_destroy(session);
+}
+
+#define MANY 3000
+
+static void thousands_of_types_are_each_their_own(void **state)
+{
+	const uint32_t mark = kymo_mark_intern("many", 4);
+	struct kymo_session *session = NULL;
+	struct memory_sink sink;
+	char name[24];
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "type_%d", i);
+		number_of("many", name);
+	}
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "type_%d", i);
+		assert_int_equal(kymo_mark_end_typed(kymo_mark_begin(),
+						     type_of(number_of("many", name)),
+						     mark, NULL, 0),
+				 KYMO_OK);
+	}
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	read_back(session, &sink);
+	assert_int_equal(sink.count, MANY);
+	for (int i = 0; i < MANY; i += 7) {
+		snprintf(name, sizeof(name), "type_%d", i);
+		assert_int_equal(count_type(&sink, name), 1);
+	}
+	memory_free(&sink);
+	kymo_session_destroy(session);
+}
+
 static void a_bad_list_is_refused_before_anything_starts(void **state)
 {
 	static const char *const lists[] = {"kernle", "nobody:kernel", "a b", "npx.*"};
@@ -277,9 +361,9 @@ static void the_configuration_says_what_is_wanted_where_the_options_do_not(void 
 	kymo_config_destroy(config);
 	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
 	kymo_mark_instant(kymo_mark_intern("plain", 5));
-	assert_int_equal(kymo_mark_instant_typed(kymo_mark_type(0),
-						 kymo_mark_intern("op", 2), NULL, 0),
-			 KYMO_OK);
+	assert_int_equal(
+		kymo_mark_instant_typed(type_of(0), kymo_mark_intern("op", 2), NULL, 0),
+		KYMO_OK);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
 	check_counts(session, 1, 1);
 	kymo_session_destroy(session);
@@ -297,6 +381,9 @@ int main(void)
 			a_session_that_is_only_prepared_ends_the_freeze_when_destroyed),
 		cmocka_unit_test(a_forked_child_is_not_frozen_by_its_parents_session),
 		cmocka_unit_test(marks_have_types_and_filters_count_what_they_leave_out),
+		cmocka_unit_test(
+			a_number_that_nobody_has_is_an_error_and_never_another_type),
+		cmocka_unit_test(thousands_of_types_are_each_their_own),
 		cmocka_unit_test(a_bad_list_is_refused_before_anything_starts),
 		cmocka_unit_test(
 			the_configuration_says_what_is_wanted_where_the_options_do_not),

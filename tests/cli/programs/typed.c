@@ -34,7 +34,10 @@ static int record_type(const char *text)
 		return 1;
 	}
 	printf("%" PRIu32 "\n", id);
-	type = kymo_mark_type(id);
+	if (kymo_mark_type(id, &type, &error) != KYMO_OK) {
+		fprintf(stderr, "typed: %s: %s\n", text, error.message);
+		return 1;
+	}
 	for (int i = 0; i < 10; i++)
 		kymo_mark_end_typed(kymo_mark_begin(), type,
 				    kymo_mark_name(&span, "typed"), NULL, 0);
