@@ -396,7 +396,7 @@ struct kymo_source_host *ky_host_create(const struct kymo_plugin *plugin,
 	return host;
 }
 
-size_t ky_host_wanted_types(struct kymo_source_host *host, uint16_t *types)
+size_t ky_host_wanted_types(struct kymo_source_host *host)
 {
 	uint32_t *lock = &ky_session_page()->host_lock;
 	size_t count = 0;
@@ -406,15 +406,15 @@ size_t ky_host_wanted_types(struct kymo_source_host *host, uint16_t *types)
 		if (ky_wanted_types_has(host->desc->name,
 					host->type_entries[i].activity_type,
 					host->type_entries[i].flags))
-			types[count++] = host->types[i];
+			host->wanted_types[count++] = host->types[i];
 	ky_unlock(lock);
 	return count;
 }
 
 void ky_host_open(struct kymo_source_host *host)
 {
-	uint16_t types[KY_HOST_TYPES_MAX];
-	size_t count = ky_host_wanted_types(host, types);
+	const uint16_t *types = host->wanted_types;
+	size_t count = ky_host_wanted_types(host);
 
 	for (size_t i = 0; i < count; i++)
 		__atomic_fetch_or(&host->wanted[types[i] / 64],

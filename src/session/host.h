@@ -16,7 +16,7 @@
 #include "registry/type_table.h"
 #include "session/page.h"
 
-#define KY_HOST_TYPES_MAX    512u        /* activity types of one source */
+#define KY_HOST_TYPES_MAX    8192u       /* activity types of one source */
 #define KY_HOST_CLOCKS_MAX   16u         /* clocks that are sampled for it */
 #define KY_HOST_BUFFERS_MAX  64u         /* buffers of one source */
 #define KY_HOST_MEMORY_MAX   (64u << 20) /* bytes in them */
@@ -51,6 +51,7 @@ struct kymo_source_host {
 
 	uint32_t type_count;
 	uint16_t types[KY_HOST_TYPES_MAX];
+	uint16_t wanted_types[KY_HOST_TYPES_MAX]; /* of them, as last asked for */
 	struct ky_type_entry type_entries[KY_HOST_TYPES_MAX];
 	/* What it has said of static ones; their names stand in full_name. */
 	struct ky_type static_types[KY_TYPE_STATIC_COUNT];
@@ -88,8 +89,8 @@ int32_t ky_host_declare(struct kymo_source_host *host, struct kymo_error *error)
 void ky_host_open(struct kymo_source_host *host);
 void ky_host_close(struct kymo_source_host *host);
 
-/* Types that this recording wants, into `types`; how many. */
-size_t ky_host_wanted_types(struct kymo_source_host *host, uint16_t *types);
+/* Types that this recording wants, into host->wanted_types; how many. */
+size_t ky_host_wanted_types(struct kymo_source_host *host);
 
 /* In a forked child: nothing of the parent's recording is its own. */
 void ky_host_forked(struct kymo_source_host *host);

@@ -111,7 +111,7 @@ static int32_t find_type(struct kymo_source_host *host, const struct ky_type_ent
 }
 
 static int32_t add_type(struct kymo_source_host *host, const struct ky_type_entry *entry,
-			uint16_t *out)
+			uint16_t *out, struct kymo_error *error)
 {
 	int32_t status;
 
@@ -119,7 +119,9 @@ static int32_t add_type(struct kymo_source_host *host, const struct ky_type_entr
 	if (__atomic_load_n(&host->is_frozen, __ATOMIC_RELAXED))
 		return KYMO_ERROR_STATE;
 	if (host->type_count == KY_HOST_TYPES_MAX)
-		return KYMO_ERROR_NO_MEMORY;
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+				    "a source can have %u types, which it has",
+				    KY_HOST_TYPES_MAX);
 	status = intern_handle(KY_ENTRY_TYPE, entry, sizeof(*entry), out);
 	if (status == KYMO_OK) {
 		host->types[host->type_count] = *out;
@@ -149,7 +151,7 @@ int32_t ky_host_type(struct kymo_source_host *host, const struct kymo_type_desc 
 		ky_lock(lock);
 		status = find_type(host, &entry, out);
 		if (status == KYMO_ERROR_NOT_FOUND)
-			status = add_type(host, &entry, out);
+			status = add_type(host, &entry, out, &error);
 		ky_unlock(lock);
 	}
 	if (status != KYMO_OK)

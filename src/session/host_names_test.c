@@ -2,7 +2,10 @@
 /* Types, keys, domains, clocks and tracks, as a source registers them. */
 #include "session/host.h"
 
+#include <stdio.h>
 #include <unistd.h>
+
+#include <kymo/session.h>
 
 #include "session/source.h"
 
@@ -47,6 +50,40 @@ static union kymo_line span_of(uint16_t type)
 			   .begin = 1,
 			   .end = 2},
 	};
+}
+
+static char heard[512];
+
+static void hear(void *context, uint32_t severity, const char *message)
+{
+	(void)context, (void)severity;
+	snprintf(heard, sizeof(heard), "%s", message);
+}
+
+static void
+a_source_may_have_thousands_of_types_and_is_told_when_no_more_fit(void **state)
+{
+	uint16_t handle = 1, last = 0;
+	char name[24];
+	const struct kymo_type_desc type = {.struct_size = sizeof(type), .name = name};
+
+	(void)state;
+	while (host->type_count < KY_HOST_TYPES_MAX) {
+		snprintf(name, sizeof(name), "type_%u", host->type_count);
+		handle = register_type(name, 0);
+		assert_true(handle > last);
+		last = handle;
+	}
+	kymo_log_to(hear, NULL);
+	snprintf(name, sizeof(name), "one_more");
+	assert_int_equal(table->type(host, &type, &handle), KYMO_ERROR_NO_MEMORY);
+	kymo_log_to(NULL, NULL);
+	assert_int_equal(handle, 0);
+	assert_string_equal(heard,
+			    "source \"npu\": no type \"one_more\": a source can have "
+			    "8192 types, which it has");
+	assert_int_equal(ky_host_wanted_types(host), KY_HOST_TYPES_MAX);
+	assert_int_equal(host->wanted_types[KY_HOST_TYPES_MAX - 1], last);
 }
 
 static void a_type_has_one_handle_whatever_is_left_out(void **state)
@@ -322,6 +359,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_source_may_have_thousands_of_types_and_is_told_when_no_more_fit),
 		TEST(a_type_has_one_handle_whatever_is_left_out),
 		TEST(types_are_described_in_full),
 		TEST(an_alias_is_the_generic_type_however_it_is_shown),

@@ -75,12 +75,11 @@ static int32_t prepare(struct ky_instance *instance, uint32_t epoch,
 		       struct kymo_error *error)
 {
 	struct kymo_source_host *host = instance->host;
-	uint16_t types[KY_HOST_TYPES_MAX];
 	struct kymo_source_session session = {
 		.struct_size = sizeof(session),
 		.epoch = epoch,
-		.types = types,
-		.type_count = ky_host_wanted_types(host, types),
+		.types = host->wanted_types,
+		.type_count = ky_host_wanted_types(host),
 		.memory_limit = KY_HOST_MEMORY_MAX,
 		.start_ns = ky_monotonic_ns(),
 	};
