@@ -66,8 +66,9 @@ kymo_activity_type_register(const char *plugin, const char *name,
 /*
  * The number for a name, in this order: "plugin.name"; the name of a static type, or the
  * bare name of a custom one if just one plug-in has it, of which the static one wins and
- * the log says so; names of static types, and their aliases, in any case. An alias gives
- * the generic type's number, and the log says once a session which name to use.
+ * the log says so; names of static types, and their aliases, in any case; a number, as
+ * digits. An alias, also by its number, gives the generic type's number, and the log says
+ * once a session which name to use.
  *
  * KYMO_ERROR_NOT_FOUND, with what may have been meant; KYMO_ERROR_INVALID, with what it
  * could be, where several plug-ins have it. Then `*id` is UINT32_MAX.

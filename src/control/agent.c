@@ -252,7 +252,8 @@ static void decide(void)
 {
 	const enum phase parent = agent.phase;
 	const char *path = ky_env_get(KY_SESSION_VARIABLE);
-	struct ky_welcome welcome;
+	/* One thread decides, whose stack may be small. */
+	static struct ky_welcome welcome;
 
 	leave_parent(parent);
 	agent.phase = PHASE_DECIDING;

@@ -129,7 +129,7 @@ int32_t ky_answer_check(struct ky_answer *answer, size_t size, struct kymo_error
 
 KYMO_STATIC_ASSERT(sizeof(struct ky_message_head) == 16);
 KYMO_STATIC_ASSERT(sizeof(struct ky_hello) == 1160);
-KYMO_STATIC_ASSERT(sizeof(struct ky_welcome) == 3888);
+KYMO_STATIC_ASSERT(sizeof(struct ky_welcome) == 18224);
 KYMO_STATIC_ASSERT(sizeof(struct ky_attached) == 536);
 KYMO_STATIC_ASSERT(sizeof(struct ky_order) == 24);
 KYMO_STATIC_ASSERT(sizeof(struct ky_answer) == 536);

@@ -3,16 +3,16 @@
  * How a list of activity types is written: items `[SOURCE:]NAME` separated by ',', blanks
  * around them; `-` in front of an item, or of its NAME, takes away. NAME: letters,
  * digits, '_' and '-', at most one '.' in it, behind which a '*' may stand. What the
- * names mean is decided in src/registry.
+ * names mean is decided in src/registry; a type's number may stand there too.
  */
 #ifndef KYMO_RECORD_TYPE_LIST_H
 #define KYMO_RECORD_TYPE_LIST_H
 
 #include <kymo/base.h>
 
-#define KY_TYPE_NAME_MAX 64u   /* bytes of a plug-in's, source's or type's name */
-#define KY_TYPE_FULL_MAX 129u  /* and of "plugin.type" */
-#define KY_TYPE_LIST_MAX 2048u /* and of a list, with its NUL */
+#define KY_TYPE_NAME_MAX 64u    /* bytes of a plug-in's, source's or type's name */
+#define KY_TYPE_FULL_MAX 129u   /* and of "plugin.type" */
+#define KY_TYPE_LIST_MAX 16384u /* and of a list, with its NUL */
 
 struct ky_type_item {
 	struct kymo_str source; /* {NULL, 0}: of all sources */

@@ -177,7 +177,7 @@ uint32_t kymo_activity_type_kineto_id(uint32_t id)
 int32_t kymo_activity_type_from_kineto_id(uint32_t kineto_id, uint32_t *id,
 					  struct kymo_error *error)
 {
-	char all[300] = "";
+	struct ky_candidates all = {0};
 	struct ky_type type;
 	uint32_t count = 0, found = NO_TYPE;
 
@@ -195,7 +195,7 @@ int32_t kymo_activity_type_from_kineto_id(uint32_t kineto_id, uint32_t *id,
 			continue;
 		found = type.number;
 		count++;
-		ky_candidates_add(all, sizeof(all), type.full_name);
+		ky_candidates_add(&all, type.full_name);
 	}
 	if (count == 0)
 		return ky_error_set(error, KYMO_ERROR_NOT_FOUND,
@@ -205,7 +205,7 @@ int32_t kymo_activity_type_from_kineto_id(uint32_t kineto_id, uint32_t *id,
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "the 8-bit number %u is that of %u activity types: "
 				    "%s",
-				    kineto_id, count, all);
+				    kineto_id, count, all.text);
 	*id = found;
 	return KYMO_OK;
 }

@@ -66,33 +66,36 @@ static const struct ky_type_source *find_source(const struct maker *maker,
 static int32_t refuse_source(const struct maker *maker, struct kymo_str name)
 {
 	struct ky_nearest nearest = {.word = name};
-	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24], quoted[KY_QUOTE_SIZE];
+	struct ky_candidates all = {0};
+	char meant[KY_TYPE_FULL_MAX + 24], quoted[KY_QUOTE_SIZE];
 
 	for (size_t i = 0; i < maker->count; i++) {
-		ky_candidates_add(all, sizeof(all), maker->sources[i].name);
+		ky_candidates_add(&all, maker->sources[i].name);
 		ky_nearest_offer(&nearest, maker->sources[i].name);
 	}
 	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(maker->error, KYMO_ERROR_CONFIG,
 			    "no source \"%s\" is to be recorded%s: there are %s",
-			    ky_quote(quoted, name), meant, all[0] ? all : "none");
+			    ky_quote(quoted, name), meant,
+			    all.text[0] ? all.text : "none");
 }
 
 static int32_t refuse_member(const struct maker *maker,
 			     const struct ky_type_source *source, struct kymo_str name)
 {
 	struct ky_nearest nearest = {.word = name};
-	char all[300] = "", meant[KY_TYPE_FULL_MAX + 24], quoted[KY_QUOTE_SIZE];
+	struct ky_candidates all = {0};
+	char meant[KY_TYPE_FULL_MAX + 24], quoted[KY_QUOTE_SIZE];
 
 	for (size_t i = 0; source->types && source->types[i]; i++) {
-		ky_candidates_add(all, sizeof(all), source->types[i]->name);
+		ky_candidates_add(&all, source->types[i]->name);
 		ky_nearest_offer(&nearest, source->types[i]->name);
 	}
 	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(maker->error, KYMO_ERROR_CONFIG,
-			    "%s: '%s'%s; the source \"%s\" has %s", unknown_name,
-			    ky_quote(quoted, name), meant, source->name,
-			    all[0] ? all : "none");
+			    "%s: '%s'%s; the source \"%s\" has %s: see kymo types",
+			    unknown_name, ky_quote(quoted, name), meant, source->name,
+			    all.text[0] ? all.text : "none");
 }
 
 /* The number of what the source declares by that name, bare or in full. */
@@ -253,6 +256,9 @@ static int matches(struct kymo_str name, const struct subject *subject)
 	if (custom->full_size == 0)
 		return ky_type_static_find(name, 0, &number, &alias) == KYMO_OK &&
 		       number == subject->number;
+	/* Of those that only the program knows. */
+	if (ky_type_number_read(name, &number) && number == subject->number)
+		return 1;
 	if (is_wildcard(name))
 		return custom->plugin_size == name.size - 2 &&
 		       memcmp(custom->full_name, name.data, name.size - 1) == 0;

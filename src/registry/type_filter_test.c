@@ -71,6 +71,10 @@ static void a_list_says_what_each_source_records(void **state)
 		{"kernel", "kernel", "kernel"},
 		{"KERNEL,runtime", "kernel", "kernel cuda_runtime"},
 		{"hpu_op", "", "cuda_runtime"},
+		{"12,13", "kernel", "kernel cuda_runtime"},
+		{"npu:28", "gpu_pm_counter", gpu_default},
+		{"-5", "gpu_memcpy dma", "gpu_memcpy cuda_runtime dma"},
+		{"40", NULL, NULL},
 		{"npu:kernel,npu:gpu_memcpy", "kernel gpu_memcpy", gpu_default},
 		{"npu:dma,kernel", "kernel dma", "kernel"},
 		{"kernel,npu:dma", "kernel dma", "kernel"},
@@ -122,6 +126,7 @@ static void what_is_not_known_is_refused_with_what_there_is(void **state)
 			   "mean \"kernel\"?); there are "},
 		{"npu:cuda_sync", "name: 'cuda_sync'"},
 		{"npu:cuda_sync", "the source \"npu\" has \"kernel\", \"gpu_memcpy\""},
+		{"npu:cuda_sync", "\"gpu_pm_counter\": see kymo types"},
 		{"npu:vendor.dma", "the source \"npu\" has"},
 		{"npy:kernel", "no source \"npy\" is to be recorded (did you mean "
 			       "\"npu\"?): there are \"npu\", \"gpu\""},
@@ -156,10 +161,13 @@ static void names_are_put_in_full(void **state)
 
 static void what_only_the_program_knows_is_left_to_it(void **state)
 {
-	char list[KY_TYPE_LIST_MAX];
+	char list[KY_TYPE_LIST_MAX], number_list[KY_TYPE_LIST_MAX], number[32];
 	struct ky_type type;
 
 	(void)state;
+	snprintf(number, sizeof(number), "app:%u",
+		 ky_type_number_first(KYMO_STR("trainer"), KYMO_STR("phase")));
+	assert_int_equal(make(number, number_list, NULL), KYMO_OK);
 	assert_int_equal(make("app:phase,app:user_annotation", list, NULL), KYMO_OK);
 	assert_int_equal(ky_type_table_add(table, KYMO_STR("trainer"), KYMO_STR("phase"),
 					   &(const struct ky_type_opinion){0}, 0, &type,
@@ -168,6 +176,8 @@ static void what_only_the_program_knows_is_left_to_it(void **state)
 	assert_true(ky_type_filter_wants(list, table, "app", type.number, 0));
 	assert_true(ky_type_filter_wants(list, table, "app", 1, 0));
 	assert_false(ky_type_filter_wants(list, table, "app", 0, 0));
+	assert_true(ky_type_filter_wants(number_list, table, "app", type.number, 0));
+	assert_false(ky_type_filter_wants(number_list, table, "app", 1, 0));
 	assert_int_equal(make("phase", list, NULL), KYMO_OK);
 	assert_string_equal(list, "trainer.phase");
 }

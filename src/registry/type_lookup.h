@@ -22,8 +22,16 @@ int32_t ky_type_lookup(struct ky_type_table *table, struct kymo_str name,
 int32_t ky_type_full_name(struct ky_type_table *table, uint32_t number, char *out,
 			  size_t size);
 
-/* Adds `, "NAME"` to a list of candidates as long as it fits; then the rest is "...". */
-void ky_candidates_add(char *list, size_t size, const char *name);
+/* The number that is written there: digits alone, without a 0 in front. */
+int ky_type_number_read(struct kymo_str text, uint32_t *number);
+
+/* A list of names for people, part of a message; zeroed, it is empty. */
+struct ky_candidates {
+	size_t left_out;
+	char text[180]; /* `"A", "B"`, behind the last that fits ` and N more` */
+};
+
+void ky_candidates_add(struct ky_candidates *candidates, const char *name);
 
 /* What was found as ` (did you mean "X"?)`, else "". */
 void ky_nearest_say(const struct ky_nearest *nearest, char *out, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "registry/type_lookup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <kymo/session.h>
@@ -102,6 +103,7 @@ static void an_unknown_name_is_told_the_nearest_and_what_there_is(void **state)
 		assert_non_null(strstr(message, cases[i].meant));
 		assert_ptr_equal(strstr(message, "Invalid activity type: '"), message);
 		assert_non_null(strstr(message, "there are \"npu.dma\""));
+		assert_non_null(strstr(message, " more: see kymo types"));
 	}
 	assert_int_equal(look_up("zzzzzzzzz", &number, message), KYMO_ERROR_NOT_FOUND);
 	assert_null(strstr(message, "did you mean"));
@@ -130,17 +132,52 @@ static void names_and_numbers_are_inverse(void **state)
 			 KYMO_ERROR_NOT_FOUND);
 }
 
-static void candidates_that_do_not_fit_are_dots(void **state)
+static void a_number_is_as_good_as_a_name(void **state)
 {
-	char list[24] = "";
+	static const char *const none[] = {"40", "29",    "028",        "+5",
+					   "5x", "99999", "4294967301", "2147483648",
+					   "00", ""};
+	const uint32_t own = add("npu", "dma");
+	char text[16], message[508];
+	uint32_t number;
 
 	(void)state;
-	ky_candidates_add(list, sizeof(list), "abc");
-	ky_candidates_add(list, sizeof(list), "def");
-	assert_string_equal(list, "\"abc\", \"def\"");
-	ky_candidates_add(list, sizeof(list), "long name");
-	ky_candidates_add(list, sizeof(list), "g");
-	assert_string_equal(list, "\"abc\", \"def\", ...");
+	snprintf(text, sizeof(text), "%u", own);
+	assert_number(text, own);
+	assert_number("28", 28);
+	assert_number("0", 0);
+	assert_number("7", 7);
+	assert_string_equal(said, "");
+	assert_number("17", 28);
+	assert_non_null(strstr(said, "use \"gpu_pm_counter\""));
+	assert_number("13", 5);
+	assert_non_null(
+		strstr(said, "\"mtia_ccp_events\" is deprecated: use \"kernel\""));
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		assert_int_equal(look_up(none[i], &number, message),
+				 KYMO_ERROR_NOT_FOUND);
+	assert_number("13", 5);
+	number = add("npu", "13"); /* a name before a number */
+	assert_number("13", number);
+}
+
+static void candidates_that_do_not_fit_are_counted(void **state)
+{
+	struct ky_candidates list = {0};
+	char name[KY_TYPE_FULL_MAX + 1];
+
+	(void)state;
+	ky_candidates_add(&list, "abc");
+	ky_candidates_add(&list, "def");
+	assert_string_equal(list.text, "\"abc\", \"def\"");
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	ky_candidates_add(&list, name);
+	ky_candidates_add(&list, name);
+	assert_non_null(strstr(list.text, "\"abc\", \"def\", \"nnn"));
+	assert_non_null(strstr(list.text, "nnn\" and 1 more"));
+	ky_candidates_add(&list, "g");
+	assert_non_null(strstr(list.text, "nnn\" and 2 more"));
 }
 
 static int set_up(void **state)
@@ -170,7 +207,8 @@ int main(void)
 		TEST(a_bare_name_is_enough_if_one_plugin_has_it),
 		TEST(an_unknown_name_is_told_the_nearest_and_what_there_is),
 		TEST(names_and_numbers_are_inverse),
-		TEST(candidates_that_do_not_fit_are_dots),
+		TEST(a_number_is_as_good_as_a_name),
+		TEST(candidates_that_do_not_fit_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

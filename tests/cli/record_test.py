@@ -28,7 +28,7 @@ LIMIT_S = 60
 HEAD = struct.Struct("<IHHIHH")
 MAGIC = 0x5441594B
 HELLO, WELCOME = 1, 2
-HELLO_SIZE, WELCOME_SIZE, WELCOME_MESSAGE = 1160, 3888, 1072
+HELLO_SIZE, WELCOME_SIZE, WELCOME_MESSAGE = 1160, 18224, 1072
 
 
 class Skip(Exception):
@@ -739,7 +739,7 @@ class Caller:
 
     def answer(self):
         """Status and message of the welcome, None if the recorder hung up."""
-        data = self.socket.recv(4096)
+        data = self.socket.recv(2 * WELCOME_SIZE)
         if not data:
             return None
         assert len(data) == WELCOME_SIZE and HEAD.unpack_from(data)[3] == WELCOME

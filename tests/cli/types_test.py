@@ -104,6 +104,35 @@ def test_types_that_a_recorded_program_registers_are_recorded_by_its_list():
         assert out.split() == [str(numbers["a.x"]), str(numbers["b.y"])], (out, numbers)
 
 
+def test_numbers_name_types_as_well():
+    status, err, ledger = record("1,5", "mark", "20")
+    assert status == 0 and ledger["written"] == 20 and "deprecated" not in err, (err, ledger)
+    status, err, ledger = record("13", "mark", "20")
+    assert status == 0 and ledger["filtered"] == 20, (err, ledger)
+    assert '"mtia_ccp_events" is deprecated: use "kernel"' in err, err
+    status, out, err = run("record", "-f", "-t", "app", "--types", "app:a.x", "-o", "t.json", "--",
+                           TYPED, "a.x")
+    assert status == 0, err
+    status, _, err = run("record", "-f", "-t", "app", "--types", f"app:{out.strip()}", "-o",
+                         "t.json", "--", TYPED, "a.x", "b.y")
+    with open("t.json", encoding="utf-8") as file:
+        ledger = json.load(file)["kymo"]["ledger"]
+    assert status == 0 and ledger["written"] == 11 and ledger["filtered"] == 12, (err, ledger)
+
+
+def test_a_list_of_hundreds_of_names_is_taken_whole():
+    names = [f"app:plugin-of-a-vendor.a_type_of_theirs_{i:03}" for i in range(350)]
+    types = ",".join([*names, "app:b.y"])
+    assert len(types) > 14000, len(types)
+    status, _, err = run("record", "-f", "-t", "app", "--types", types, "-o", "t.json", "--",
+                         TYPED, "a.x", "b.y")
+    assert status == 0, err
+    with open("t.json", encoding="utf-8") as file:
+        trace = json.load(file)
+    assert {e["cat"] for e in trace["traceEvents"] if e["ph"] == "X"} == {"b.y"}
+    assert trace["kymo"]["ledger"]["written"] == 11, trace["kymo"]["ledger"]
+
+
 def test_a_deprecated_name_is_told_once():
     status, err, _ = record("cuda_runtime,CUDA_RUNTIME,user_annotation", "mark", "1")
     assert status == 0 and err.count("deprecated") == 1, err
@@ -118,7 +147,8 @@ def test_a_bad_list_is_refused_before_the_program_starts():
             ("a b", 'Invalid activity type: "a b"'),
             ("", None), ("ap:all", '(did you mean "app"?)'),
             ("nobody.*", "'nobody.*': no such plug-in"),
-            (",".join(["kernel"] * 400), "too many activity types")):
+            ("40", "'40'"), ("99999", "see kymo types"),
+            (",".join(["kernel"] * 4000), "too many activity types")):
         status, err, _ = record(types, "ready", "started")
         if words is None:
             assert status == 0 and os.path.exists("started")
