@@ -125,7 +125,9 @@ def check_trace(installed, folder):
     names = [start["name"] for start, _ in trace.arrows]
     assert names.count("ac2g") == 40 and names.count("after") == 20, names
     counters = [e for e in cats["npu.power"] if e["ph"] == "C"]
-    assert counters and all(set(e["args"]) == {"power", "temperature"} for e in counters), counters
+    assert {(e["name"], *e["args"]) for e in counters} == {("sensors (W)", "power"),
+                                                           ("sensors (C)", "temperature")}, counters
+    assert trace.data["metadata"]["units"] == "power W, temperature C", trace.data["metadata"]
     own = {t["name"] for t in trace.data["kymo"]["activity types"] if t["source"] == "npu"}
     assert own == {"job", "dma", "sync", "queue_wait", "power"}, own
     shown = installed.shell(folder, "kymo info npu.json").stdout

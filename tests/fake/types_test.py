@@ -95,12 +95,16 @@ def test_counters_are_series_on_the_device_with_their_units():
     trace = record("fake:load")
     samples = [event for event in trace.events if event["ph"] == "C"]
     assert samples, "no counters"
-    names = collections.Counter(len(event["args"]) for event in samples)
-    assert set(names) == {5}, names
+    shown = collections.Counter((event["name"], *event["args"]) for event in samples)
+    assert set(shown) == {("load (%)", "busy 0", "busy 1"), ("load (bytes)", "memory"),
+                          ("load", "launches"), ("load (C)", "temperature")}, shown
+    assert len(set(shown.values())) == 1 and trace.ledger["counters"] * 4 == len(samples), shown
     assert all(isinstance(value, (int, float)) for event in samples
                for value in event["args"].values())
     units = trace.data["kymo"]["units"]
-    assert set(samples[0]["args"]) & set(units), (samples[0], units)
+    assert units == units | {"busy 0": "%", "memory": "bytes", "temperature": "C"}, units
+    short = trace.data["metadata"]["units"]
+    assert short == "busy 0 %, busy 1 %, memory bytes, temperature C", short
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ static void close_sink(void *sink)
 	ky_keys_fini(&chrome->keys);
 	ky_set_fini(&chrome->counters_seen);
 	ky_set_fini(&chrome->counters_split);
+	ky_set_fini(&chrome->counters_mixed);
 	if (chrome->categories)
 		free((char *)(uintptr_t)chrome->categories[0].data);
 	free(chrome->categories);

@@ -7,6 +7,7 @@
  *     tracks.c    numbers of processes and threads, and the events that name them
  *     compat.c    what a reader needs that never happened, only if asked for
  *     events.c    everything that happened
+ *     counters.c  of that, samples
  *     tail.c      what is known only at the end
  */
 #ifndef KYMO_CHROME_CHROME_H
@@ -59,7 +60,8 @@ struct ky_chrome {
 	struct ky_json json;
 	struct ky_tracks tracks;
 	struct ky_keys keys;
-	struct ky_set counters_seen, counters_split; /* groups, by hash */
+	/* By hash: groups and their units; units in single series; with more than one. */
+	struct ky_set counters_seen, counters_split, counters_mixed;
 	struct ky_counts counts;
 	const struct kymo_trace_header *header;
 	/*
@@ -126,6 +128,11 @@ struct ky_home *ky_tracks_home(struct ky_tracks *tracks,
 /* ---- events.c ---- */
 
 int32_t ky_events_write(struct ky_chrome *chrome, const struct kymo_trace_event *event);
+
+/* ---- counters.c ---- */
+
+int32_t ky_counters_write(struct ky_chrome *chrome, const struct kymo_trace_event *event,
+			  const struct ky_row *row);
 
 /* ---- compat.c ---- */
 

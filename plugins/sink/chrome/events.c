@@ -4,15 +4,7 @@
  * the hot path of an export: constant text is stored by moves of known size into room
  * that was made once, strings go through the one writer.
  */
-#include "chrome.h"
-
-#include <math.h>
-
-/*
- * Between two calls of ky_json_room() lie at most some hundred bytes of constant text,
- * numbers and a row's place; strings make their own room.
- */
-#define SEPARATOR ",\n    "
+#include "events.h"
 
 char *ky_chrome_begin_event(struct ky_chrome *chrome, char phase)
 {
@@ -25,41 +17,6 @@ char *ky_chrome_begin_event(struct ky_chrome *chrome, char phase)
 	*at++ = phase;
 	*at++ = '"';
 	return at;
-}
-
-static void end_event(struct ky_chrome *chrome, char *at)
-{
-	chrome->json.at = KY_PUT(ky_json_room(&chrome->json, at), "\n  }");
-}
-
-static char *put_place(char *at, const struct ky_row *row, uint64_t since)
-{
-	memcpy(at, row->place,
-	       sizeof(row->place)); /* all of it: a constant size is quicker */
-	return ky_put_us(at + row->place_size, since);
-}
-
-static char *put_category(struct ky_chrome *chrome, char *at,
-			  const struct kymo_trace_type *type)
-{
-	const struct kymo_trace_header *header = chrome->header;
-	struct kymo_str category;
-
-	at = KY_PUT(at, SEPARATOR "\"cat\": ");
-	if (!type)
-		return KY_PUT(at, "\"kymo\"");
-	if (type->index >= header->type_count || header->types[type->index] != type)
-		return ky_json_put_string(&chrome->json, at,
-					  type->category.size ? type->category
-							      : type->name);
-	category = chrome->categories[type->index];
-	if (category.size <= KY_CATEGORY_PADDING) {
-		memcpy(at, category.data, KY_CATEGORY_PADDING);
-		return at + category.size;
-	}
-	chrome->json.at = at;
-	ky_json_raw(&chrome->json, category.data, category.size);
-	return chrome->json.at;
 }
 
 /* ---- Args ---- */
@@ -215,12 +172,13 @@ static char *put_span(struct ky_chrome *chrome, const struct kymo_trace_event *e
 		      struct kymo_str name, const struct ky_row *row, uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
-	char *at = put_category(chrome, ky_chrome_begin_event(chrome, 'X'), event->type);
+	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'X'),
+					 event->type);
 
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": ");
 	at = ky_json_put_string(json, at, name);
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR);
-	at = KY_PUT(put_place(at, row, since), SEPARATOR "\"dur\": ");
+	at = KY_PUT(ky_event_put_place(at, row, since), SEPARATOR "\"dur\": ");
 	return ky_put_us(at, (uint64_t)event->end_ns - (uint64_t)event->begin_ns);
 }
 
@@ -235,13 +193,14 @@ static char *put_instant(struct ky_chrome *chrome, const struct kymo_trace_event
 			 struct kymo_str name, const struct ky_row *row, uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
-	char *at = put_category(chrome, ky_chrome_begin_event(chrome, 'i'), event->type);
+	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'i'),
+					 event->type);
 
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"s\": \"");
 	*at++ = is_global(event->type) ? 'g' : 't';
 	at = KY_PUT(at, "\"" SEPARATOR "\"name\": ");
 	at = ky_json_put_string(json, at, name);
-	return put_place(KY_PUT(ky_json_room(json, at), SEPARATOR), row, since);
+	return ky_event_put_place(KY_PUT(ky_json_room(json, at), SEPARATOR), row, since);
 }
 
 static void write_span(struct ky_chrome *chrome, const struct kymo_trace_event *event,
@@ -249,7 +208,7 @@ static void write_span(struct ky_chrome *chrome, const struct kymo_trace_event *
 {
 	char *at = put_span(chrome, event, event->name, row, since);
 
-	end_event(chrome, put_args(chrome, at, event, row));
+	ky_event_end(chrome, put_args(chrome, at, event, row));
 }
 
 static void write_instant(struct ky_chrome *chrome, const struct kymo_trace_event *event,
@@ -257,7 +216,7 @@ static void write_instant(struct ky_chrome *chrome, const struct kymo_trace_even
 {
 	char *at = put_instant(chrome, event, event->name, row, since);
 
-	end_event(chrome, put_args(chrome, at, event, row));
+	ky_event_end(chrome, put_args(chrome, at, event, row));
 }
 
 /* One name for all of them, so that it is seen what they are; their own stands in args.
@@ -276,131 +235,7 @@ static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *e
 		at = ky_json_put_string(&chrome->json, TAKE_KEY(&args, at, "what"),
 					event->name);
 	at = put_values(&args, at, event);
-	end_event(chrome, put_end_of_args(&args, at));
-}
-
-/* ---- Counters ---- */
-
-/* What a series draws: readers plot doubles, so a large integer is one, too. */
-static bool series_value(const struct kymo_trace_value *value, double *number)
-{
-	if (value->type == KYMO_VALUE_DOUBLE)
-		*number = value->f64;
-	else if (value->type == KYMO_VALUE_INT64)
-		*number = (double)value->i64;
-	else if (value->type == KYMO_VALUE_UINT64 || value->type == KYMO_VALUE_BOOL)
-		*number = (double)value->u64;
-	else
-		return false;
-	return isfinite(*number);
-}
-
-/*
- * Counters of one name are one row per process to the readers; the first track's have
- * their plain name, those of further tracks also an id.
- */
-static bool needs_id(struct ky_chrome *chrome, const struct kymo_trace_track *track)
-{
-	struct ky_home *home = ky_tracks_home(&chrome->tracks, track);
-
-	if (!home->counters)
-		home->counters = track;
-	return home->counters != track;
-}
-
-/* `series`: NULL for a group as a whole. Args stay open. */
-static char *put_sample(struct ky_chrome *chrome, const struct kymo_trace_event *event,
-			const struct ky_row *row, const struct kymo_str *series)
-{
-	const uint64_t since = (uint64_t)event->begin_ns - (uint64_t)chrome->base_ns;
-	struct ky_json *json = &chrome->json;
-	char *at = put_category(chrome, ky_chrome_begin_event(chrome, 'C'), event->type);
-
-	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": \"");
-	at = ky_json_put_text(json, at, event->name);
-	if (series) {
-		at = KY_PUT(ky_json_room(json, at), " ");
-		at = ky_json_put_text(json, at, *series);
-	}
-	at = KY_PUT(ky_json_room(json, at), "\"");
-	if (needs_id(chrome, event->track)) {
-		at = ky_put_u64(KY_PUT(at, SEPARATOR "\"id\": \""), row->tid);
-		at = KY_PUT(at, "\"");
-	}
-	at = put_place(KY_PUT(at, SEPARATOR), row, since);
-	return KY_PUT(at, SEPARATOR "\"args\": {\n      ");
-}
-
-static void end_sample(struct ky_chrome *chrome, char *at)
-{
-	end_event(chrome, KY_PUT(ky_json_room(&chrome->json, at), "\n    }"));
-}
-
-static void write_series(struct ky_chrome *chrome, const struct kymo_trace_event *event,
-			 const struct ky_row *row)
-{
-	double number;
-	size_t i;
-
-	for (i = 0; i < event->value_count; i++) {
-		char *at;
-
-		if (!series_value(&event->values[i], &number))
-			continue;
-		at = put_sample(chrome, event, row, &event->values[i].key);
-		at = ky_json_put_double(&chrome->json, KY_PUT(at, "\"value\": "), number);
-		end_sample(chrome, at);
-	}
-}
-
-static void write_group(struct ky_chrome *chrome, const struct kymo_trace_event *event,
-			const struct ky_row *row)
-{
-	struct ky_json *json = &chrome->json;
-	char *at = put_sample(chrome, event, row, NULL);
-	struct ky_names names = {0};
-	size_t i, written = 0;
-	double number;
-
-	for (i = 0; i < event->value_count; i++) {
-		if (!series_value(&event->values[i], &number))
-			continue;
-		if (written++ > 0)
-			at = KY_PUT(ky_json_room(json, at), ", ");
-		at = ky_keys_put_key(&chrome->keys, &names, json, at, event->values, i);
-		at = ky_json_put_double(json, at, number);
-	}
-	end_sample(chrome, at);
-}
-
-/*
- * One reader knows only those series of a counter that its first sample has. So a group
- * whose first sample lacks one is written as so many counters, from the beginning.
- */
-static int32_t write_counter(struct ky_chrome *chrome,
-			     const struct kymo_trace_event *event,
-			     const struct ky_row *row)
-{
-	const uint64_t group = ky_text_hash(event->name, event->track->index);
-	size_t i, finite = 0;
-	int32_t status;
-	double number;
-
-	for (i = 0; i < event->value_count; i++)
-		finite += series_value(&event->values[i], &number);
-	chrome->counts.non_finite += event->value_count - finite;
-	status = ky_set_add(&chrome->counters_seen, group);
-	for (i = 0; i < event->value_count && status == KYMO_OK; i++)
-		ky_keys_note_unit(&chrome->keys, &event->values[i]);
-	if (status == KYMO_OK && finite < event->value_count)
-		status = ky_set_add(&chrome->counters_split, group);
-	if (status < 0)
-		return status;
-	if (ky_set_has(&chrome->counters_split, group))
-		write_series(chrome, event, row);
-	else if (finite > 0)
-		write_group(chrome, event, row);
-	return KYMO_OK;
+	ky_event_end(chrome, put_end_of_args(&args, at));
 }
 
 /* ---- Arrows ---- */
@@ -413,13 +248,13 @@ static void write_end_of_arrow(struct ky_chrome *chrome,
 	char *at = KY_PUT(ky_chrome_begin_event(chrome, phase), SEPARATOR "\"id\": ");
 
 	at = KY_PUT(ky_put_u64(at, event->arrow_id), SEPARATOR);
-	at = KY_PUT(put_place(at, row, since), SEPARATOR "\"cat\": ");
+	at = KY_PUT(ky_event_put_place(at, row, since), SEPARATOR "\"cat\": ");
 	at = ky_json_put_string(json, at, event->name);
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": ");
 	at = ky_json_room(json, ky_json_put_string(json, at, event->name));
 	if (phase == 'f')
 		at = KY_PUT(at, SEPARATOR "\"bp\": \"e\"");
-	end_event(chrome, at);
+	ky_event_end(chrome, at);
 }
 
 static int32_t write_arrow(struct ky_chrome *chrome, const struct kymo_trace_event *event)
@@ -484,7 +319,7 @@ int32_t ky_events_write(struct ky_chrome *chrome, const struct kymo_trace_event 
 		write_instant(chrome, event, row, since);
 		return KYMO_OK;
 	case KYMO_EVENT_COUNTER:
-		return write_counter(chrome, event, row);
+		return ky_counters_write(chrome, event, row);
 	case KYMO_EVENT_GAP:
 		write_gap(chrome, event, row, since);
 		return KYMO_OK;

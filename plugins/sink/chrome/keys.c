@@ -89,19 +89,29 @@ static void note_big(struct ky_keys *keys, struct kymo_str text)
 }
 
 /* Times are written in the unit of `ts`, whatever the source counts in. */
-void ky_keys_note_unit(struct ky_keys *keys, const struct kymo_trace_value *value)
+static struct ky_key *note_unit(struct ky_keys *keys,
+				const struct kymo_trace_value *value)
 {
 	struct ky_key *key;
 
 	if (value->unit.size == 0 || (value->type & ~KYMO_VALUE_ARRAY) == KYMO_VALUE_TIME)
-		return;
+		return NULL;
 	key = find_key(keys, value->key);
 	if (!key || key->unit)
-		return;
+		return key;
 	key->unit = copy(value->unit);
 	if (!key->unit)
 		keys->status = KYMO_ERROR_NO_MEMORY;
 	key->unit_size = value->unit.size;
+	return key;
+}
+
+void ky_keys_note_series(struct ky_keys *keys, const struct kymo_trace_value *value)
+{
+	struct ky_key *key = note_unit(keys, value);
+
+	if (key)
+		key->is_series = true;
 }
 
 /* ---- Values ---- */
@@ -304,7 +314,7 @@ static void remember(struct ky_keys *keys, struct ky_recent_key *recent,
 {
 	const struct kymo_str key = value->key;
 
-	ky_keys_note_unit(keys, value);
+	note_unit(keys, value);
 	recent->data = key.data;
 	recent->size = key.size;
 	recent->unit = value->unit.data;

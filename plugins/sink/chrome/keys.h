@@ -20,7 +20,7 @@ struct ky_key {
 	char *text, *unit; /* unit: NULL for none */
 	size_t text_size, unit_size;
 	uint64_t hash;
-	bool is_big;
+	bool is_big, is_series;
 };
 
 /*
@@ -86,8 +86,8 @@ static inline void ky_names_take(struct ky_names *names, struct kymo_str key)
 	names->taken[names->count++] = key;
 }
 
-/* For values whose keys are written as something else. */
-void ky_keys_note_unit(struct ky_keys *keys, const struct kymo_trace_value *value);
+/* For counters, whose keys may be written as something else: their unit. */
+void ky_keys_note_series(struct ky_keys *keys, const struct kymo_trace_value *value);
 
 /* The key of values[i], a colon and a blank. Its unit is noted. */
 char *ky_keys_put_key(struct ky_keys *keys, struct ky_names *names, struct ky_json *json,

@@ -7,6 +7,8 @@
 #include "ledger.h"
 #include "object.h"
 
+#define UNITS_SHOWN 32u /* in `metadata` */
+
 static struct kymo_str text_of(const char *text)
 {
 	return (struct kymo_str){text, strlen(text)};
@@ -73,6 +75,39 @@ static void add_source_line(struct ky_object *object,
 	KY_JSON_LITERAL(json, "\"");
 }
 
+static struct kymo_str key_text(const struct ky_key *key)
+{
+	return (struct kymo_str){key->text, key->text_size};
+}
+
+/*
+ * `"units": "power W, temperature C"`, of counters, which no reader shows; as many as a
+ * person reads, kymo.units having all.
+ */
+static void add_units(struct ky_object *object)
+{
+	const struct ky_keys *keys = &object->chrome->keys;
+	struct ky_json *json = &object->chrome->json;
+	size_t i, count = 0;
+
+	for (i = 0; i < keys->count; i++) {
+		const struct ky_key *key = &keys->list[i];
+
+		if (!key->is_series || !key->unit || ++count > UNITS_SHOWN)
+			continue;
+		if (count == 1)
+			ky_object_begin_member(object, KYMO_STR("units"));
+		ky_json_raw(json, count == 1 ? "\"" : ", ", count == 1 ? 1 : 2);
+		ky_json_text(json, key_text(key));
+		KY_JSON_LITERAL(json, " ");
+		ky_json_text(json, (struct kymo_str){key->unit, key->unit_size});
+	}
+	if (count > UNITS_SHOWN)
+		KY_JSON_LITERAL(json, ", ...");
+	if (count > 0)
+		KY_JSON_LITERAL(json, "\"");
+}
+
 static void write_short(struct ky_chrome *chrome, const struct kymo_trace_end *end)
 {
 	const struct kymo_trace_process *process = ky_head_rank(chrome->header);
@@ -99,6 +134,7 @@ static void write_short(struct ky_chrome *chrome, const struct kymo_trace_end *e
 			&object, KYMO_STR("incomplete"),
 			KYMO_STR("the capture ends early (recorder killed or file cut): "
 				 "what follows is missing"));
+	add_units(&object);
 	for (i = 0; i < end->source_count; i++)
 		add_source_line(&object, end->sources[i]);
 	KY_JSON_LITERAL(&chrome->json, "\n  }");
@@ -299,11 +335,6 @@ static void write_ledger(struct ky_object *kymo, const struct kymo_trace_ledger 
 
 	ky_ledger_write(&object, ledger);
 	end_object(&object);
-}
-
-static struct kymo_str key_text(const struct ky_key *key)
-{
-	return (struct kymo_str){key->text, key->text_size};
 }
 
 /* Keys that differ only in bytes that were replaced get a number, as in args. */

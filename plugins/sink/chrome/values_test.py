@@ -143,6 +143,55 @@ def test_counters_have_all_series_in_the_first_sample(writer, path, r):
     assert trace["kymo"]["sink"]["counter values not finite"] == 6
 
 
+def test_a_group_of_several_units_is_an_event_for_each(writer, path, r):
+    scene = Scene(writer)
+    scene.track(kind=3, process=c.pointer(scene.processes[0]))
+    inf = math.inf
+
+    def sample(name, begin, *values):
+        event = scene.event(kind=COUNTER, track=len(scene.tracks) - 1, name=name, begin=begin,
+                            values=[(key, DOUBLE, value) for key, _, value in values])
+        for i, (_, unit, _) in enumerate(values):
+            event.values[i].unit = writer.text(unit)
+        return event
+
+    events = [
+        sample("load", 0, ("busy", "%", 1.0), ("temp", "C", 2.0), ("idle", "%", 3.0), ("n", "", 4.0)),
+        sample("load", 1, ("busy", "%", inf), ("temp", "C", 5.0), ("idle", "%", 6.0), ("n", "", inf)),
+        sample("hole", 2, ("x", "W", inf), ("y", "W", 1.0), ("z", "C", 2.0)),
+        sample("hole", 3, ("x", "W", 3.0), ("y", "W", 4.0), ("z", "C", inf)),
+        sample("late", 4, ("v", "V", 1.0)),
+        sample("late", 5, ("v", "V", 2.0), ("a", "A", 3.0)),
+    ]
+    writer.write(path, scene.header, [scene.announce(), events])
+    trace = read_trace(path)
+    check_rules(trace)
+    got = [(e["name"], e["args"]) for e in trace["traceEvents"] if e["ph"] == "C"]
+    assert got == [
+        ("load (%)", {"busy": 1, "idle": 3}), ("load (C)", {"temp": 2}), ("load", {"n": 4}),
+        ("load (%)", {"idle": 6}), ("load (C)", {"temp": 5}),
+        ("hole (W) y", {"value": 1}), ("hole (C)", {"z": 2}),
+        ("hole (W) x", {"value": 3}), ("hole (W) y", {"value": 4}),
+        ("late", {"v": 1}), ("late", {"v": 2}), ("late (A)", {"a": 3})], got
+    assert trace["kymo"]["sink"]["counter values not finite"] == 4
+    assert trace["kymo"]["units"]["temp"] == "C"
+    assert trace["metadata"]["units"] == "busy %, idle %, temp C, x W, y W, z C, v V, a A"
+
+
+def test_units_beyond_what_a_person_reads_are_in_the_full_list_alone(writer, path, r):
+    scene = Scene(writer)
+    scene.track(kind=3, process=c.pointer(scene.processes[0]))
+    event = scene.event(kind=COUNTER, track=len(scene.tracks) - 1, name='"g',
+                        values=[(f"k\"{i}", DOUBLE, 1.0) for i in range(40)])
+    for i in range(40):
+        event.values[i].unit = writer.text(f"u\n{i}")
+    plain = scene.event(values=[("size", UINT, 1)])
+    plain.values[0].unit = writer.text("bytes")
+    writer.write(path, scene.header, [scene.announce(), [plain, event]])
+    trace = read_trace(path)
+    assert len(trace["kymo"]["units"]) == 41
+    assert trace["metadata"]["units"] == ", ".join(f"k\"{i} u\n{i}" for i in range(32)) + ", ..."
+
 
 if __name__ == "__main__":
     run_tests(globals())
