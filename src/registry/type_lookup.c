@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "registry/static_types.h"
 
-#define MORE_SIZE 32 /* enough for what stands around a candidate and behind the last */
+#define MORE_SIZE 26 /* enough for what stands around a candidate and behind the last */
 
 /* ---- For people ---- */
 

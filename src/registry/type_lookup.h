@@ -28,7 +28,7 @@ int ky_type_number_read(struct kymo_str text, uint32_t *number);
 /* A list of names for people, part of a message; zeroed, it is empty. */
 struct ky_candidates {
 	size_t left_out;
-	char text[180]; /* `"A", "B"`, behind the last that fits ` and N more` */
+	char text[188]; /* `"A", "B"`, behind the last that fits ` and N more` */
 };
 
 void ky_candidates_add(struct ky_candidates *candidates, const char *name);
