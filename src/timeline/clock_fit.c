@@ -298,10 +298,31 @@ static uint64_t differ(const struct ky_clock_knot *knot, struct ky_slope slope)
 	return (uint64_t)ky_clamp(off < 0 ? -off : off);
 }
 
+/* What a clock may drift from one end of a line to the other. */
+static uint64_t nominal_drift(const struct ky_clock_knot *knot)
+{
+	const uint64_t passed = (uint64_t)knot[1].ns - (uint64_t)knot->ns;
+
+	return (uint64_t)((ky_wide)passed * NOMINAL_PPM / 1000000);
+}
+
+/*
+ * What a change of drift between the ends of a line may add: a line that joins two others
+ * of slopes that differ by d is off by d/4 of its length at most, and one of its own two
+ * differences from them is d/2 of it or more. No clock drifts by more than the nominal.
+ */
+static uint64_t hidden_drift(const struct ky_clock_knot *knot, ky_wide differs)
+{
+	const uint64_t most = nominal_drift(knot) / 2;
+
+	return differs / 2 < most ? (uint64_t)(differs / 2) : most;
+}
+
 /*
  * A line that differs from the one beside it hides a step, or the moment when the clock
- * began to drift otherwise, somewhere between its ends: then the error there is as large
- * as the difference. `beside` is the first knot of the other line.
+ * began to drift otherwise, somewhere between its ends: a step by as much as the
+ * difference, a change of drift also where the difference is within what the bounds leave
+ * open. `beside` is the first knot of the other line.
  */
 static void widen_by_neighbour(struct ky_clock_map *map, const struct ky_clock_knot *knot,
 			       const struct ky_clock_knot *beside)
@@ -315,7 +336,11 @@ static void widen_by_neighbour(struct ky_clock_map *map, const struct ky_clock_k
 	if (other > 0)
 		open += ((ky_wide)beside->half_ns + beside[1].half_ns) * length / other;
 	if (off > open)
-		widen_to(map, off + (uint64_t)open);
+		widen_to(map, off + (uint64_t)open + nominal_drift(knot));
+	else
+		widen_to(map, (knot->half_ns > knot[1].half_ns ? knot->half_ns
+							       : knot[1].half_ns) +
+				      hidden_drift(knot, off + open / 2));
 }
 
 /* The line differs by more than so many parts of it from what it should be. */
@@ -334,7 +359,7 @@ static void widen_lines(struct ky_clock_map *map, struct ky_slope whole)
 		int is_wild = is_off(knot, whole, WILD_PARTS);
 
 		if (is_off(knot, whole, PLAUSIBLE_PARTS)) /* no clock can follow that */
-			widen_to(map, differ(knot, whole) + open);
+			widen_to(map, differ(knot, whole) + open + nominal_drift(knot));
 		if (i > 0 && (is_wild || !is_off(knot - 1, whole, WILD_PARTS)))
 			widen_by_neighbour(map, knot, knot - 1);
 		if (i + 2 < map->knot_count &&

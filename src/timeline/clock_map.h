@@ -6,10 +6,10 @@
  * are joined by straight lines. Outside, a line with the slope of the whole goes on.
  *
  * No converted time is farther from the truth than the map's uncertainty says, for a
- * clock that is within 100 ppm of its rate and any step or change of drift that shows in
- * the anchors: one that the width of their bounds hides is not known to anybody. Beyond
- * the anchors, where a program died, the uncertainty grows by these 100 ppm, since nobody
- * looked any more.
+ * clock that is within 100 ppm of its rate, however its drift changes there, and any step
+ * that shows in the anchors: one that the width of their bounds hides is not known to
+ * anybody. Beyond the anchors, where a program died, the uncertainty grows by these
+ * 100 ppm, since nobody looked any more.
  *
  * All in integers: a double has 53 bits, a tick count 64.
  */

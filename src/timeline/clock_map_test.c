@@ -109,7 +109,7 @@ static void times_between_anchors_are_within_the_bound(void **state)
 					 (unsigned long long)worst,
 					 (unsigned long long)bound);
 			if (!clock->step &&
-			    bound > (uint64_t)clock->half_ns * 10 + ticks_ns)
+			    bound > (uint64_t)clock->half_ns * 16 + ticks_ns)
 				fail_msg("%s: bound %llu", clock->name,
 					 (unsigned long long)bound);
 			ky_clock_map_clear(&map);
@@ -126,7 +126,8 @@ static void many_close_anchors_are_better_than_each(void **state)
 	make(&map, &clock, 1000000, 2000, 1);
 	for (int64_t ns = 0; ns < 2 * SECOND; ns += 1234567)
 		assert_in_range(error_at(&map, &clock, ns), 0, 2500);
-	assert_true(ky_clock_map_uncertainty_ns(&map) < 5000);
+	/* A change of drift might hide in what they leave open. */
+	assert_true(ky_clock_map_uncertainty_ns(&map) < 10000);
 	ky_clock_map_clear(&map);
 }
 
