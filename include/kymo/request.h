@@ -16,6 +16,9 @@
  * Each request has a number that is never used again in the process, and ends in exactly
  * one way: done, failed or cancelled. In a forked child there is none.
  *
+ * A request that has not ended when the program does is lost, as the program's memory is:
+ * wait for it, or record from outside.
+ *
  * Any thread may call anything. One thread of the library ("kymo", every signal blocked)
  * lives while there is a request.
  */
@@ -79,7 +82,9 @@ struct kymo_request_options {
 
 /*
  * Accepts a request, or refuses it with the reason and changes nothing: KYMO_ERROR_BUSY,
- * KYMO_ERROR_INVALID (a value, a start in the past, iterations that nobody tells of).
+ * KYMO_ERROR_INVALID (a value, a start in the past, iterations that nobody tells of),
+ * KYMO_ERROR_EXISTS, _NOT_FOUND or _PERMISSION (the path), _UNSUPPORTED (its suffix),
+ * _CONFIG (the files that a session reads).
  */
 KYMO_API int32_t kymo_request_submit(const struct kymo_request_options *options,
 				     uint64_t *id, struct kymo_error *error);

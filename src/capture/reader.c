@@ -29,6 +29,8 @@
 
 struct ky_reader {
 	int fd;
+	dev_t device;
+	ino_t inode;
 	uint64_t size, bad_bytes;
 	struct ky_session_block *session;
 	struct ky_parts **captures; /* ascending number, once all are read */
@@ -315,6 +317,8 @@ static int32_t open_file(struct ky_reader *reader, const char *path,
 	if (!S_ISREG(info.st_mode))
 		return ky_error_set(error, KYMO_ERROR_INVALID, "not a regular file");
 	reader->size = (uint64_t)info.st_size;
+	reader->device = info.st_dev;
+	reader->inode = info.st_ino;
 	return KYMO_OK;
 }
 
@@ -375,6 +379,11 @@ int32_t ky_reader_open(struct ky_reader **out, const char *path, struct kymo_err
 	}
 	*out = reader;
 	return KYMO_OK;
+}
+
+int ky_reader_is_same(const struct ky_reader *reader, const struct ky_reader *other)
+{
+	return reader->device == other->device && reader->inode == other->inode;
 }
 
 size_t ky_reader_capture_count(const struct ky_reader *reader)

@@ -41,6 +41,9 @@ struct ky_reader_capture {
 	struct ky_end_block end; /* zero if the file has none for it */
 };
 
+/* Whether both read one file. */
+int ky_reader_is_same(const struct ky_reader *reader, const struct ky_reader *other);
+
 /* KYMO_ERROR_NOT_FOUND, _IO, _INVALID (not a capture), _VERSION (both numbers). */
 int32_t ky_reader_open(struct ky_reader **out, const char *path,
 		       struct kymo_error *error);

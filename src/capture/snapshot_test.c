@@ -54,12 +54,13 @@ static int tear_down(void **state)
 static void emit_chunks(uint32_t chunks)
 {
 	for (uint32_t i = 0; i < chunks * (KY_CHUNK_LINES - 1); i++) {
+		const uint64_t begin = ++next_number;
 		struct kymo_record line = {
 			.kind = KYMO_KIND_SPAN,
 			.lines = 1,
 			.name = ky_dictionary_text("work"),
-			.begin = ++next_number,
-			.end = next_number + 1,
+			.begin = begin,
+			.end = begin + 1,
 		};
 
 		assert_int_equal(test_emit(&line), KYMO_OK);

@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "config/rank.h"
 
 #define NS_PER_SECOND 1000000000
 #define NUMBER_MAX    100000u /* %n: looked for one after the other */
@@ -79,27 +80,9 @@ static void add_number(struct text *text, int64_t number)
 	add_part(text, digits);
 }
 
-/* The rank that a launcher has told this process, innermost first; NULL: none has. */
-static const char *find_rank(void)
-{
-	static const char *const variables[] = {
-		"RANK",           "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-		"PMI_RANK",       "MV2_COMM_WORLD_RANK",  "PALS_RANKID",
-		"FLUX_TASK_RANK", "SLURM_PROCID",
-	};
-
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		const char *value = ky_env_get(variables[i]);
-
-		if (value && value[0] && !value[strspn(value, "0123456789")])
-			return value;
-	}
-	return NULL;
-}
-
 static int32_t add_rank(struct text *text, struct kymo_error *error)
 {
-	const char *rank = find_rank();
+	const char *rank = ky_rank();
 
 	if (!rank)
 		return ky_error_set(
@@ -215,7 +198,7 @@ static void add_default(struct text *text, const struct ky_pattern_facts *facts)
 {
 	const char *slash = strrchr(facts->program, '/');
 	const char *name = slash ? slash + 1 : facts->program;
-	const char *rank = find_rank();
+	const char *rank = ky_rank();
 	char program[PROGRAM_MAX + 1];
 
 	snprintf(program, sizeof(program), "%s", name[0] ? name : "program");

@@ -43,6 +43,7 @@
 #include "control/protocol.h"
 #include "plugin/check.h"
 #include "record/dictionary.h"
+#include "session/identity.h"
 #include "session/range.h"
 #include "session/source.h"
 #include "session/wanted_types.h"
@@ -265,6 +266,7 @@ static void decide(void)
 	}
 	agent.phase =
 		welcome.flags & KY_WELCOME_FOLLOW_FORKS ? PHASE_FOLLOWED : PHASE_ATTACHED;
+	ky_identity_publish();
 	if (parent == PHASE_FOLLOWED)
 		ky_sources_forked();
 	else

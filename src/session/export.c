@@ -169,6 +169,13 @@ static int32_t open_readers(const char *const *captures, size_t count,
 					      "capture %zu has no path", i + 1);
 		else
 			status = ky_reader_open(&readers[i], captures[i], error);
+		for (size_t j = 0; j < i && status == KYMO_OK; j++)
+			if (ky_reader_is_same(readers[i], readers[j]))
+				status = ky_error_set(
+					error, KYMO_ERROR_INVALID,
+					"\"%s\" and \"%s\" are one file: each capture "
+					"is wanted once",
+					captures[j], captures[i]);
 	}
 	if (status == KYMO_OK)
 		*out = readers;
@@ -303,6 +310,10 @@ static size_t open_outlets(struct kymo_output *const *outputs,
 			branch->ops = outlet->choice.desc->ops;
 			status = branch->ops->open(outlet->choice.path, options,
 						   &branch->sink, &output->error);
+			if (status != KYMO_OK && !output->error.message[0])
+				ky_error_set(&output->error, status,
+					     "its sink cannot open it (%s)",
+					     kymo_status_text(status));
 		}
 		fail_output(output, status);
 		outlet->output = output;

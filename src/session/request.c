@@ -2,7 +2,9 @@
 /* Requests as the program makes and follows them. */
 #include "session/request.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,9 +21,23 @@
 #define SIZE_LEAST offsetof(struct kymo_request_options, context)
 #define PATH_SIZE  sizeof(((struct kymo_request_status *)NULL)->path)
 
+/* That a file can be made beside `path`; else the recording would be for nothing. */
+static int32_t check_folder(const char *path, struct kymo_error *error)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_SIZE] = ".";
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
+	if (access(folder, W_OK | X_OK) == 0)
+		return KYMO_OK;
+	return ky_error_set_errno(error, errno, "cannot write to \"%s\"", folder);
+}
+
 static int32_t check_path(const char *path, uint32_t overwrite, struct kymo_error *error)
 {
 	struct ky_sink_choice choice;
+	int32_t status;
 
 	if (!path || !path[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
@@ -33,9 +49,12 @@ static int32_t check_path(const char *path, uint32_t overwrite, struct kymo_erro
 				    "\"%s\" exists already: name another file, or set "
 				    "overwrite",
 				    path);
-	return ky_is_capture_path(path)
-		       ? KYMO_OK
-		       : ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+	if (ky_is_capture_path(path))
+		return check_folder(path, error);
+	status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+	/* What another protocol's path is, only its sink knows. */
+	return status == KYMO_OK && !strstr(path, "://") ? check_folder(path, error)
+							 : status;
 }
 
 /* Whatever can be known of a request before its time. */

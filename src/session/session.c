@@ -28,6 +28,7 @@
 #include "capture/lease.h"
 #include "record/dictionary.h"
 #include "session/client.h"
+#include "session/identity.h"
 #include "session/line.h"
 #include "session/page.h"
 #include "session/range.h"
@@ -283,6 +284,7 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 				    "recording (MADV_WIPEONFORK, Linux 4.14)");
 	ky_capture_host_anchor(&session->embedded->capture);
 	ky_session_metadata_publish(session);
+	ky_identity_publish();
 	ky_stages_publish(&session->stages);
 	ky_stages_begin(&session->stages);
 	session->state = KY_SESSION_PREPARED;

@@ -34,6 +34,7 @@ struct memory_sink {
 	struct kymo_trace_ledger ledger;
 	struct kymo_trace_end end;
 	char sources[512], clocks[512], processes[512], metadata[512];
+	int64_t rank; /* of the first process */
 	uint64_t clock_uncertainty[8];
 	struct memory_row *rows; /* per announced track */
 	size_t row_count;
@@ -101,6 +102,8 @@ static inline int32_t memory_begin(void *context, const struct kymo_trace_header
 		char name[64], line[64];
 
 		assert_int_equal(header->processes[i]->index, i);
+		if (i == 0)
+			sink->rank = header->processes[i]->rank;
 		memory_copy(name, sizeof(name), header->processes[i]->name);
 		memory_copy(line, sizeof(line), header->processes[i]->command_line);
 		snprintf(sink->processes + used, sizeof(sink->processes) - used,

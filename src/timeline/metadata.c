@@ -22,7 +22,12 @@ static int64_t rank_of(const struct kymo_trace_value *value)
 	return is_number && value->i64 >= 0 ? value->i64 : -1;
 }
 
-/* `rank` and `world_size` belong to the process that gave them. */
+/* These belong to the process that gave them, not to the whole trace. */
+static int is_identity(const struct kymo_trace_value *value)
+{
+	return is_key(value, "rank") || is_key(value, "world_size");
+}
+
 static void note_ranks(struct kymo_trace_process *process,
 		       const struct kymo_trace_value *values, size_t count)
 {
@@ -32,6 +37,24 @@ static void note_ranks(struct kymo_trace_process *process,
 		if (is_key(&values[i], "world_size"))
 			process->world_size = rank_of(&values[i]);
 	}
+}
+
+/* Of one key the last holds. */
+static int32_t add_value(struct ky_model *model, struct ky_list *all,
+			 const struct kymo_trace_value *value)
+{
+	const uint64_t key[] = {'M', ky_model_text(model, value->key)};
+	void **slot = ky_index_slot(&model->things, key, sizeof(key));
+
+	if (!slot || model->status != KYMO_OK)
+		return KYMO_ERROR_NO_MEMORY;
+	if (!*slot) {
+		if (ky_list_add(all, NULL) != KYMO_OK)
+			return KYMO_ERROR_NO_MEMORY;
+		*slot = (void *)(uintptr_t)all->count;
+	}
+	all->items[(uintptr_t)*slot - 1] = (void *)(uintptr_t)value;
+	return KYMO_OK;
 }
 
 static int32_t add_capture(struct ky_model *model, struct ky_model_capture *capture,
@@ -58,20 +81,10 @@ static int32_t add_capture(struct ky_model *model, struct ky_model_capture *capt
 	if (status != KYMO_OK)
 		return status;
 	note_ranks(capture->process, taken, count);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t key[] = {'M', ky_model_text(model, taken[i].key)};
-		void **slot = ky_index_slot(&model->things, key, sizeof(key));
-
-		if (!slot || model->status != KYMO_OK)
-			return KYMO_ERROR_NO_MEMORY;
-		if (!*slot) {
-			if (ky_list_add(all, NULL) != KYMO_OK)
-				return KYMO_ERROR_NO_MEMORY;
-			*slot = (void *)(uintptr_t)all->count;
-		}
-		all->items[(uintptr_t)*slot - 1] = (void *)(uintptr_t)&taken[i];
-	}
-	return KYMO_OK;
+	for (size_t i = 0; i < count && status == KYMO_OK; i++)
+		if (!is_identity(&taken[i]))
+			status = add_value(model, all, &taken[i]);
+	return status;
 }
 
 /* Not what a source said: that the recorder ceased to stream. */

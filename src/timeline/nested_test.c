@@ -50,7 +50,8 @@ struct text {
 	size_t size;
 };
 
-static void add(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct text *text,
+						      const char *format, ...)
 {
 	va_list arguments;
 

@@ -283,12 +283,22 @@ a_session_of_the_program_takes_precedence_and_what_there_was_is_kept(void **stat
 
 static void a_trace_that_cannot_be_written_ends_as_failed_with_the_reason(void **state)
 {
-	struct kymo_request_status status = wait_for_end(
-		submit(REQUEST(.duration_ms = 1, .path = in_folder("none/x.json"))));
+	char gone[PATH_MAX], path[PATH_MAX + 8];
+	struct kymo_request_status status;
+	uint64_t id;
 
 	(void)state;
+	snprintf(gone, sizeof(gone), "%s", in_folder("gone"));
+	snprintf(path, sizeof(path), "%s/x.json", gone);
+	/* Where that can be known it is, before anything is recorded. */
+	assert_refused(REQUEST(.duration_ms = 1, .path = path), KYMO_ERROR_NOT_FOUND,
+		       "gone");
+	assert_int_equal(mkdir(gone, 0700), 0);
+	id = submit(REQUEST(.duration_ms = 20, .path = path));
+	assert_int_equal(rmdir(gone), 0);
+	status = wait_for_end(id);
 	assert_int_equal(status.state, KYMO_REQUEST_FAILED);
-	assert_non_null(strstr(status.reason, "none/x.json"));
+	assert_non_null(strstr(status.reason, "gone/x.json"));
 	assert_string_equal(status.path, "");
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""kymo export says how far it is, to whoever looks. Prints TAP."""
+"""kymo export: how far it is, and what it refuses. Prints TAP."""
 import json
 import os
 import pty
@@ -55,6 +55,14 @@ def what_takes_long_says_how_far_it_is_on_a_terminal(place):
     assert re.search(rb"%\r\x1b\[K.*5,?000 events", shown), shown
 
 
+def a_capture_that_is_named_twice_is_refused(place):
+    check(place.finish(place.start([], ["mark", "3"], output="t.kymo")), 0)
+    os.symlink(place.file("t.kymo"), place.file("again.kymo"))
+    result = place.finish(place.run([KYMO, "export", "t.kymo", "again.kymo", "-o", "t.json"]))
+    check(result, 1, says=r'"t\.kymo" and "again\.kymo" are one file')
+    assert not os.path.exists(place.file("t.json"))
+
+
 def nothing_is_said_to_a_file(place):
     process = start_export(place, subprocess.PIPE)
     time.sleep(1.5)
@@ -65,6 +73,7 @@ def nothing_is_said_to_a_file(place):
 
 CASES = [
     what_takes_long_says_how_far_it_is_on_a_terminal,
+    a_capture_that_is_named_twice_is_refused,
     nothing_is_said_to_a_file,
 ]
 

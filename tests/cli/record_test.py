@@ -200,6 +200,18 @@ def the_last_line_says_file_events_and_losses(place):
     check(result, 0, 1234, says=r"^kymo: \S*t\.kymo: 1,234 events, [\d.]+ \w+, nothing lost$")
 
 
+def the_rank_that_a_launcher_says_is_in_the_trace(place):
+    place.environment.update(OMPI_COMM_WORLD_RANK="3", OMPI_COMM_WORLD_SIZE="8")
+    check(place.record(["mark", "2"], output="t.json"), 0)
+    with open(place.file("t.json"), encoding="utf-8") as f:
+        text = f.read()
+    trace = json.loads(text)
+    assert trace["distributedInfo"]["rank"] == 3, trace["distributedInfo"]
+    assert trace["distributedInfo"]["world_size"] == 8, trace["distributedInfo"]
+    assert '"rank": 3' in text.partition('"traceEvents"')[0], text[:300]
+    assert trace["kymo"]["processes"][0]["rank"] == 3, trace["kymo"]["processes"]
+
+
 def losses_are_told_by_reason_and_strict_fails_on_them(place):
     result = place.record("--overflow", "drop", "--buffer", "10MiB", ["mark", "200000"])
     check(result, 0, says=r"lost ([\d,]+) \(buffer full \1\)$")
