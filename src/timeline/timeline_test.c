@@ -225,7 +225,8 @@ static void device_times_are_converted_by_their_anchors(void **state)
 	describe(&sink, found, sizeof(found));
 	assert_string_equal(found, "9.0 123456-133456, 9.0 200000-200001");
 	assert_string_equal(sink.clocks, "host:2:0 clock:1:11 ");
-	assert_in_range(sink.clock_uncertainty[1], 40, 60);
+	/* Half an anchor's width, and as much for what might hide between two. */
+	assert_in_range(sink.clock_uncertainty[1], 40, 120);
 	memory_free(&sink);
 }
 
