@@ -176,6 +176,15 @@ struct kymo_trace_source {
 	uint64_t out_of_window; /* records of another time than the recording's */
 };
 
+/* A thread's own counts, in records; with those of ended threads whose place it took. */
+struct kymo_trace_writer {
+	uint32_t struct_size;
+	uint32_t reserved0;
+	const struct kymo_trace_process *process;
+	uint64_t tid;
+	uint64_t accepted, written, full, too_big, nested, filtered;
+};
+
 struct kymo_trace_clock {
 	uint32_t struct_size;
 	uint32_t kind;
@@ -243,6 +252,9 @@ struct kymo_trace_end {
 	const struct kymo_trace_source *const *sources;
 	const struct kymo_trace_clock *const *clocks;
 	size_t clock_count;
+	/* Those of whose records some were lost or filtered. */
+	const struct kymo_trace_writer *const *writers;
+	size_t writer_count;
 };
 
 /* What a sink did, for the last line that a person reads. */

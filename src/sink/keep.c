@@ -362,6 +362,16 @@ static const struct kymo_trace_clock *keep_clock(struct kymo_trace *trace,
 	return out;
 }
 
+static const struct kymo_trace_writer *keep_writer(struct kymo_trace *trace,
+						   const struct kymo_trace_writer *writer)
+{
+	struct kymo_trace_writer *out = copy(trace, writer, 1, sizeof(*out));
+
+	if (out)
+		out->process = own_process(trace, writer->process);
+	return out;
+}
+
 void ky_keep_end(struct kymo_trace *trace, const struct kymo_trace_end *end)
 {
 	struct kymo_trace_end *out = copy(trace, end, 1, sizeof(*out));
@@ -369,6 +379,8 @@ void ky_keep_end(struct kymo_trace *trace, const struct kymo_trace_end *end)
 		allocate(trace, end->source_count, sizeof(void *));
 	const struct kymo_trace_clock **clocks =
 		allocate(trace, end->clock_count, sizeof(void *));
+	const struct kymo_trace_writer **writers =
+		allocate(trace, end->writer_count, sizeof(void *));
 
 	if (trace->has_failed)
 		return;
@@ -376,10 +388,13 @@ void ky_keep_end(struct kymo_trace *trace, const struct kymo_trace_end *end)
 	out->ledger = copy(trace, end->ledger, 1, sizeof(*end->ledger));
 	out->sources = sources;
 	out->clocks = clocks;
+	out->writers = writers;
 	for (size_t i = 0; i < end->source_count; i++)
 		sources[i] = keep_source(trace, end->sources[i]);
 	for (size_t i = 0; i < end->clock_count; i++)
 		clocks[i] = keep_clock(trace, end->clocks[i]);
+	for (size_t i = 0; i < end->writer_count; i++)
+		writers[i] = keep_writer(trace, end->writers[i]);
 }
 
 void ky_keep_fini(struct kymo_trace *trace)

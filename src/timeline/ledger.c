@@ -185,11 +185,65 @@ static int32_t list_clocks(struct ky_model *model, struct kymo_trace_end *end)
 	return KYMO_OK;
 }
 
+static int is_worth_telling(const struct ky_writer_slot *slot)
+{
+	return slot->lost_full || slot->lost_too_big || slot->lost_nested ||
+	       slot->filtered;
+}
+
+static struct kymo_trace_writer *describe_writer(struct ky_model *model,
+						 const struct ky_model_capture *capture,
+						 const struct ky_writer_slot *slot)
+{
+	struct kymo_trace_writer *writer = ky_arena_take(&model->arena, sizeof(*writer));
+
+	if (writer)
+		*writer = (struct kymo_trace_writer){
+			.struct_size = sizeof(*writer),
+			.process = capture->process,
+			.tid = slot->tid,
+			.accepted = slot->accepted,
+			.written = slot->written,
+			.full = slot->lost_full,
+			.too_big = slot->lost_too_big,
+			.nested = slot->lost_nested,
+			.filtered = slot->filtered,
+		};
+	return writer;
+}
+
+static int32_t list_writers(struct ky_model *model, struct kymo_trace_end *end)
+{
+	const struct kymo_trace_writer **list;
+	size_t total = 0;
+
+	for (size_t i = 0; i < model->capture_count; i++)
+		total += model->captures[i].capture->writer_count;
+	list = ky_arena_take(&model->arena,
+			     (total + 1) * sizeof(struct kymo_trace_writer *));
+	if (!list)
+		return KYMO_ERROR_NO_MEMORY;
+	for (size_t i = 0; i < model->capture_count; i++) {
+		const struct ky_reader_capture *capture = model->captures[i].capture;
+
+		for (size_t slot = 0; slot < capture->writer_count; slot++) {
+			if (!is_worth_telling(&capture->writers[slot]))
+				continue;
+			list[end->writer_count] = describe_writer(
+				model, &model->captures[i], &capture->writers[slot]);
+			if (!list[end->writer_count++])
+				return KYMO_ERROR_NO_MEMORY;
+		}
+	}
+	end->writers = list;
+	return KYMO_OK;
+}
+
 int32_t ky_ledger_end(struct ky_model *model, const struct kymo_trace_ledger *ledger,
 		      struct kymo_trace_end *end)
 {
 	*end = (struct kymo_trace_end){.struct_size = sizeof(*end), .ledger = ledger};
-	if (list_sources(model, end) != KYMO_OK)
+	if (list_sources(model, end) != KYMO_OK || list_clocks(model, end) != KYMO_OK)
 		return KYMO_ERROR_NO_MEMORY;
-	return list_clocks(model, end);
+	return list_writers(model, end);
 }

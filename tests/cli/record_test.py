@@ -221,6 +221,19 @@ def losses_are_told_by_reason_and_strict_fails_on_them(place):
     check(place.record("-f", "--strict", ["mark", "10"]), 0, 10)
 
 
+def each_thread_that_lost_something_is_in_the_trace(place):
+    check(place.record("--overflow", "drop", "--buffer", "10MiB", ["mark", "200000"],
+                       output="t.json"), 0)
+    with open(place.file("t.json"), encoding="utf-8") as f:
+        kymo = json.load(f)["kymo"]
+    [writer], ledger = kymo["writers"], kymo["ledger"]
+    assert writer["full"] == ledger["full"] > 0, (writer, ledger)
+    assert writer["accepted"] == writer["written"] + writer["full"], writer
+    check(place.record("-f", ["mark", "10"], output="t.json"), 0)
+    with open(place.file("t.json"), encoding="utf-8") as f:
+        assert json.load(f)["kymo"]["writers"] == []
+
+
 def a_program_that_records_nothing_gives_an_empty_recording_and_a_hint(place):
     result = place.record(program="true")
     check(result, 0, 0, says="^kymo: nothing was recorded: the program made no mark")

@@ -314,6 +314,31 @@ static void write_clocks(struct ky_object *kymo, const struct kymo_trace_end *en
 	end_list(chrome, end->clock_count > 0);
 }
 
+static void write_writers(struct ky_object *kymo, const struct kymo_trace_end *end)
+{
+	const size_t count = KYMO_HAS_FIELD(end, writer_count) ? end->writer_count : 0;
+	struct ky_chrome *chrome = kymo->chrome;
+
+	begin_list(kymo, KYMO_STR("writers"));
+	for (size_t i = 0; i < count; i++) {
+		const struct kymo_trace_writer *writer = end->writers[i];
+		struct ky_object item = begin_item(chrome, i);
+
+		if (writer->process)
+			ky_object_add_u64(&item, KYMO_STR("process"),
+					  writer->process->index);
+		ky_object_add_u64(&item, KYMO_STR("tid"), writer->tid);
+		ky_object_add_u64(&item, KYMO_STR("accepted"), writer->accepted);
+		ky_object_add_u64(&item, KYMO_STR("written"), writer->written);
+		ky_object_add_u64(&item, KYMO_STR("full"), writer->full);
+		ky_object_add_u64(&item, KYMO_STR("too big"), writer->too_big);
+		ky_object_add_u64(&item, KYMO_STR("nested"), writer->nested);
+		ky_object_add_u64(&item, KYMO_STR("filtered"), writer->filtered);
+		KY_JSON_LITERAL(&chrome->json, "}");
+	}
+	end_list(chrome, count > 0);
+}
+
 static struct ky_object begin_object(struct ky_object *kymo, struct kymo_str key)
 {
 	ky_object_begin_member(kymo, key);
@@ -423,6 +448,7 @@ static void write_kymo(struct ky_chrome *chrome, const struct kymo_trace_end *en
 	write_sources(&kymo, end);
 	write_types(&kymo);
 	write_clocks(&kymo, end);
+	write_writers(&kymo, end);
 	write_ledger(&kymo, ledger_of(end));
 	write_units(&kymo);
 	write_big_keys(&kymo);
