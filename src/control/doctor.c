@@ -36,7 +36,8 @@ static int32_t tell_plugin(struct round *round)
 		.name = "",
 		.what = "",
 		.why = checkup->error.message,
-		.remedy = "",
+		.remedy = "build or install it anew for this machine and "
+			  "Kymo " KYMO_VERSION_STRING ", or take the file away",
 		.path = checkup->path,
 		.plugin = checkup->plugin,
 		.version = checkup->version,
@@ -74,11 +75,20 @@ static void add_left(const struct ky_checkup *checkup, char *why, size_t size)
 			 checkup->trial.left == 1 ? "was" : "were");
 }
 
+/* What the probe says helps; where it cannot even be asked, what always does. */
+static void add_remedy(const struct ky_checkup *checkup, char *remedy, size_t size)
+{
+	ky_text_copy(remedy, size, checkup->probe.remedy);
+	if (!remedy[0] && checkup->state == KYMO_STATE_FAILED)
+		snprintf(remedy, size, "ask whoever made it, or remove %s",
+			 checkup->path[0] ? checkup->path : "it");
+}
+
 static int32_t tell_part(struct round *round, uint32_t kind)
 {
 	const struct ky_checkup *checkup = &round->checkup;
 	const char *variables[VARIABLES_MAX + 1];
-	char why[sizeof(checkup->probe.why) + 80];
+	char why[sizeof(checkup->probe.why) + 80], remedy[4500];
 	const struct kymo_finding finding = {
 		.struct_size = sizeof(finding),
 		.kind = kind,
@@ -87,7 +97,7 @@ static int32_t tell_part(struct round *round, uint32_t kind)
 		.name = checkup->name,
 		.what = checkup->probe.what,
 		.why = why,
-		.remedy = checkup->probe.remedy,
+		.remedy = remedy,
 		.path = checkup->path,
 		.plugin = checkup->plugin,
 		.version = checkup->version,
@@ -98,6 +108,7 @@ static int32_t tell_part(struct round *round, uint32_t kind)
 
 	ky_text_copy(why, sizeof(why), checkup->probe.why);
 	add_left(checkup, why, sizeof(why));
+	add_remedy(checkup, remedy, sizeof(remedy));
 	list_variables(checkup, variables);
 	return round->tell(round->context, &finding);
 }

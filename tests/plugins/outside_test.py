@@ -40,6 +40,8 @@ def doctor(*names):
     assert len(sources) == len(names), told.stdout
     for source in sources:
         assert source["state"] in text.stdout
+        # Of itself it says what helps; of what is broken we do.
+        assert source["state"] != "failed" or source["remedy"], source
         for key in ("name", "what", "why", "remedy"):
             assert source.get(key, "") in text.stdout, (source, text.stdout)
     return sources if len(names) > 1 else sources[0]
