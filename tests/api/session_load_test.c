@@ -38,15 +38,16 @@ static void check_ledger(struct kymo_session *session)
 	unlink(path);
 }
 
-/* Pages in use; the sanitizer's own cannot be told apart, so there it is none. */
+/* Pages in use; a sanitizer's own, and what it keeps of freed ones, cannot be told apart.
+ */
 static long resident_pages(void)
 {
 #if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define HAS_SANITIZER 1
 #endif
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(HAS_SANITIZER)
 	return 0;
 #else
 	long size = 0, resident = 0;
