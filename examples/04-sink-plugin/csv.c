@@ -20,8 +20,8 @@ struct csv {
 static int32_t fail(struct kymo_error *error, const char *path)
 {
 	if (error)
-		snprintf(error->message, sizeof(error->message), "\"%s\": %s", path,
-			 strerror(errno));
+		snprintf(error->message, sizeof(error->message), "\"%.300s\": %.100s",
+			 path, strerror(errno));
 	return errno == EEXIST ? KYMO_ERROR_EXISTS : KYMO_ERROR_IO;
 }
 
