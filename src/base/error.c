@@ -95,7 +95,7 @@ static void format_message(struct kymo_error *error, const char *format, va_list
 	vsnprintf(error->message, sizeof(error->message), format, list);
 }
 
-int32_t ky_error_set(struct kymo_error *error, int32_t status, const char *format, ...)
+int32_t(ky_error_set)(struct kymo_error *error, int32_t status, const char *format, ...)
 {
 	va_list list;
 
@@ -108,7 +108,7 @@ int32_t ky_error_set(struct kymo_error *error, int32_t status, const char *forma
 	return status;
 }
 
-int32_t ky_error_set_errno(struct kymo_error *error, int number, const char *format, ...)
+int32_t(ky_error_set_errno)(struct kymo_error *error, int number, const char *format, ...)
 {
 	int32_t status = ky_status_from_errno(number);
 	char text[128];

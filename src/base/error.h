@@ -21,4 +21,12 @@ int32_t ky_error_wrap(struct kymo_error *error, const char *format, ...) KY_PRIN
 /* The status that stands for an errno. */
 int32_t ky_status_from_errno(int number);
 
+#if defined(__clang_analyzer__)
+/* What an analyzer cannot see in another file: they never return KYMO_OK. */
+#define ky_error_set(error, status, ...) \
+	((void)(ky_error_set)(error, status, __VA_ARGS__), (status))
+#define ky_error_set_errno(error, number, ...) \
+	((void)(ky_error_set_errno)(error, number, __VA_ARGS__), KYMO_ERROR_IO)
+#endif
+
 #endif

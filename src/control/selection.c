@@ -273,8 +273,10 @@ static int32_t refuse_second(struct visit *visit, const char *path,
 		     "the source \"%s\" of %s: there is one of that name in %s; name "
 		     "only one of them",
 		     source->name, path, first->path);
-	if (!visit->requests)
+	if (!visit->requests) {
 		tell_broken(visit->selection, error.message);
+		return KYMO_OK;
+	}
 	for (size_t i = 0; i < visit->request_count; i++)
 		if (is_requested(&visit->requests[i], path, plugin, source))
 			return ky_error_set(visit->error, error.status, "%s",

@@ -370,6 +370,7 @@ static int32_t write_outputs(struct job *job, struct kymo_output *const *outputs
 	close_outlets(outlets, branches, fanout.count);
 	if (status != KYMO_OK)
 		fail_all(outlets, fanout.count, status, &reason);
+	job->tap.sink = NULL;
 out:
 	free(outlets);
 	free(branches);

@@ -29,7 +29,7 @@ static int32_t use(struct kymo_session *session, uint32_t state, const char *wha
 	    session->state == KY_SESSION_PAUSED)
 		state = KY_SESSION_PAUSED;
 	status = ky_session_check(session, state, what, error);
-	if (status == KYMO_OK)
+	if (session && status == KYMO_OK)
 		++*users_of(session);
 	ky_unlock(&ky_gate()->session_lock);
 	return status;
