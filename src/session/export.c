@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "capture/reader.h"
+#include "session/recent.h"
 #include "session/sinks.h"
-#include "session/window.h"
 #include "sink/fanout.h"
 #include "timeline/timeline.h"
 
@@ -206,7 +206,7 @@ static void watch_readers(const struct job *job)
 
 static int32_t run(struct job *job, struct kymo_error *error)
 {
-	struct ky_window window = {
+	struct ky_recent window = {
 		.ops = &tap_ops, .sink = &job->tap, .since_ns = job->since_ns};
 	int32_t status;
 
@@ -215,10 +215,10 @@ static int32_t run(struct job *job, struct kymo_error *error)
 	if (job->since_ns == 0)
 		return ky_timeline_run(job->readers, job->count, &tap_ops, &job->tap,
 				       &job->result, NULL, error);
-	status = ky_timeline_run(job->readers, job->count, &ky_window_ops, &window,
+	status = ky_timeline_run(job->readers, job->count, &ky_recent_ops, &window,
 				 &job->result, NULL, error);
 	job->not_wanted = window.left_out.written;
-	ky_window_fini(&window);
+	ky_recent_fini(&window);
 	return status;
 }
 

@@ -2,7 +2,7 @@
 /* What ended before the window is counted instead of written. */
 #include "support/test.h"
 
-#include "session/window.h"
+#include "session/recent.h"
 #include "timeline/trace_setup.h"
 
 /* Two launches of a kernel each, an instant and a pause before them. */
@@ -26,17 +26,17 @@ static struct setup make_capture(void)
 static struct memory_sink run_since(struct setup *s, int64_t since_ns)
 {
 	struct memory_sink sink = {.keep = 1};
-	struct ky_window window = {
+	struct ky_recent window = {
 		.ops = &memory_ops, .sink = &sink, .since_ns = since_ns};
 	struct ky_reader *reader = NULL;
 	struct kymo_error error = {0};
 
 	if (ky_reader_open(&reader, build_save(s->build), &error) != KYMO_OK ||
-	    ky_timeline_run(&reader, 1, &ky_window_ops, &window, NULL, NULL, &error) !=
+	    ky_timeline_run(&reader, 1, &ky_recent_ops, &window, NULL, NULL, &error) !=
 		    KYMO_OK)
 		fail_msg("%s", error.message);
 	assert_true(sink.ended);
-	ky_window_fini(&window);
+	ky_recent_fini(&window);
 	ky_reader_close(reader);
 	build_free(s->build);
 	return sink;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/window.h"
+#include "session/recent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int32_t no_memory(struct kymo_error *error)
 	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
 }
 
-void ky_window_fini(struct ky_window *window)
+void ky_recent_fini(struct ky_recent *window)
 {
 	free(window->by_type);
 	window->by_type = NULL;
@@ -24,7 +24,7 @@ void ky_window_fini(struct ky_window *window)
 static int32_t window_begin(void *sink, const struct kymo_trace_header *header,
 			    struct kymo_error *error)
 {
-	struct ky_window *window = sink;
+	struct ky_recent *window = sink;
 
 	window->header = header;
 	window->by_type = calloc(header->type_count + 1, sizeof(*window->by_type));
@@ -33,7 +33,7 @@ static int32_t window_begin(void *sink, const struct kymo_trace_header *header,
 	return window->ops->begin(window->sink, header, error);
 }
 
-static int is_inside(const struct ky_window *window, const struct kymo_trace_event *event)
+static int is_inside(const struct ky_recent *window, const struct kymo_trace_event *event)
 {
 	switch (event->kind) {
 	case KYMO_EVENT_TRACK:
@@ -46,7 +46,7 @@ static int is_inside(const struct ky_window *window, const struct kymo_trace_eve
 	}
 }
 
-static void leave_out(struct ky_window *window, const struct kymo_trace_event *event)
+static void leave_out(struct ky_recent *window, const struct kymo_trace_event *event)
 {
 	struct kymo_trace_ledger *ledger = &window->left_out;
 
@@ -66,14 +66,14 @@ static void leave_out(struct ky_window *window, const struct kymo_trace_event *e
 }
 
 /* Arrows are numbered anew once one has been left out. */
-static int is_unchanged(const struct ky_window *window,
+static int is_unchanged(const struct ky_recent *window,
 			const struct kymo_trace_event *event)
 {
 	return is_inside(window, event) &&
 	       (event->kind != KYMO_EVENT_ARROW || window->left_out.arrows == 0);
 }
 
-static int32_t hand_on_arrow(struct ky_window *window,
+static int32_t hand_on_arrow(struct ky_recent *window,
 			     const struct kymo_trace_event *event,
 			     struct kymo_error *error)
 {
@@ -87,7 +87,7 @@ static int32_t hand_on_arrow(struct ky_window *window,
 static int32_t window_batch(void *sink, const struct kymo_trace_event *const *events,
 			    size_t count, struct kymo_error *error)
 {
-	struct ky_window *window = sink;
+	struct ky_recent *window = sink;
 	int32_t status = KYMO_OK;
 	size_t at = 0;
 
@@ -116,7 +116,7 @@ static int is_of(const struct kymo_trace_type *type,
 }
 
 /* The source's copy without what is left out of it; each type is counted off once. */
-static void correct_source(struct ky_window *window, struct kymo_trace_source *source)
+static void correct_source(struct ky_recent *window, struct kymo_trace_source *source)
 {
 	for (size_t i = 0; i < window->header->type_count; i++) {
 		uint64_t *count = &window->by_type[i];
@@ -132,7 +132,7 @@ static void correct_source(struct ky_window *window, struct kymo_trace_source *s
 	}
 }
 
-static void correct_ledger(const struct ky_window *window,
+static void correct_ledger(const struct ky_recent *window,
 			   struct kymo_trace_ledger *ledger)
 {
 	const struct kymo_trace_ledger *left_out = &window->left_out;
@@ -151,7 +151,7 @@ static void correct_ledger(const struct ky_window *window,
 static int32_t window_end(void *sink, const struct kymo_trace_end *end,
 			  struct kymo_sink_result *result, struct kymo_error *error)
 {
-	struct ky_window *window = sink;
+	struct ky_recent *window = sink;
 	const size_t count = (size_t)end->source_count + 1;
 	struct kymo_trace_ledger ledger = *end->ledger;
 	struct kymo_trace_source *sources = calloc(count, sizeof(*sources));
@@ -180,13 +180,13 @@ out:
 
 static void window_abort(void *sink)
 {
-	struct ky_window *window = sink;
+	struct ky_recent *window = sink;
 
 	window->ops->abort(window->sink);
 }
 
-const struct kymo_sink_ops ky_window_ops = {
-	.struct_size = sizeof(ky_window_ops),
+const struct kymo_sink_ops ky_recent_ops = {
+	.struct_size = sizeof(ky_recent_ops),
 	.begin = window_begin,
 	.batch = window_batch,
 	.end = window_end,

@@ -6,12 +6,12 @@
  * stays that of the whole, since who reaches into the window from how far is not known
  * when it is due; so do the numbers of correlations, which have holes then.
  */
-#ifndef KYMO_SESSION_WINDOW_H
-#define KYMO_SESSION_WINDOW_H
+#ifndef KYMO_SESSION_RECENT_H
+#define KYMO_SESSION_RECENT_H
 
 #include <kymo/sink.h>
 
-struct ky_window {
+struct ky_recent {
 	const struct kymo_sink_ops *ops; /* of the other */
 	void *sink;
 	int64_t since_ns;
@@ -21,9 +21,9 @@ struct ky_window {
 	const struct kymo_trace_header *header;
 };
 
-extern const struct kymo_sink_ops ky_window_ops;
+extern const struct kymo_sink_ops ky_recent_ops;
 
 /* What is in it, not itself. */
-void ky_window_fini(struct ky_window *window);
+void ky_recent_fini(struct ky_recent *window);
 
 #endif
