@@ -7,12 +7,11 @@
 
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "capture/lease.h"
 #include "session/line.h"
 #include "session/source.h"
@@ -93,12 +92,11 @@ static uint32_t obey(void)
 	return number;
 }
 
-static void *serve(void *unused)
+static void serve(void *unused)
 {
 	uint32_t *sequence = &served.capture->header->command_sequence;
 
 	(void)unused;
-	pthread_setname_np(pthread_self(), "kymo");
 	for (;;) {
 		const uint32_t number = obey();
 
@@ -106,27 +104,15 @@ static void *serve(void *unused)
 			break;
 		syscall(SYS_futex, sequence, FUTEX_WAIT, number, NULL, NULL, 0);
 	}
-	return NULL;
 }
 
 void ky_command_serve(struct ky_capture *capture)
 {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	pthread_t thread;
-
 	served.capture = capture;
 	served.done = served.is_resting = served.is_over = 0;
 	obey();
 	if (served.is_over)
 		return;
-	if (pthread_attr_init(&attributes) != 0)
-		return;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	/* The new thread inherits the mask, so no signal can come in between. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	(void)!pthread_create(&thread, &attributes, serve, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
+	/* Without it no order is obeyed, which whoever gives one is told. */
+	(void)ky_thread_start(serve, NULL);
 }
