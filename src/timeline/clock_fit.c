@@ -273,21 +273,6 @@ static void add_knot(struct ky_clock_map *map, const struct ky_clock_knot *knot)
 	map->knots[map->knot_count++] = *knot;
 }
 
-/* The error at an anchor that the line passes by outside of its bound. */
-static void widen(struct ky_clock_map *map, const struct bound *bound)
-{
-	const struct ky_clock_knot *knot = &map->knots[map->hint];
-	int64_t ns;
-
-	while (map->hint + 1 < map->knot_count && map->knots[map->hint + 1].x <= bound->x)
-		knot = &map->knots[++map->hint];
-	ns = ky_clamp(knot->ns + ky_along(knot->slope, bound->x - knot->x));
-	if (ns < bound->lo_ns)
-		widen_to(map, (uint64_t)bound->hi_ns - (uint64_t)ns);
-	if (ns > bound->hi_ns)
-		widen_to(map, (uint64_t)ns - (uint64_t)bound->lo_ns);
-}
-
 /* By how much the line from a knot to the next is longer than one of that slope. */
 static uint64_t differ(const struct ky_clock_knot *knot, struct ky_slope slope)
 {
@@ -304,6 +289,27 @@ static uint64_t nominal_drift(const struct ky_clock_knot *knot)
 	const uint64_t passed = (uint64_t)knot[1].ns - (uint64_t)knot->ns;
 
 	return (uint64_t)((ky_wide)passed * NOMINAL_PPM / 1000000);
+}
+
+/*
+ * The error at an anchor that the line passes by outside of its bound, and, since the
+ * clock may drift on from there, along that line.
+ */
+static void widen(struct ky_clock_map *map, const struct bound *bound)
+{
+	const struct ky_clock_knot *knot = &map->knots[map->hint];
+	uint64_t drift = 0;
+	int64_t ns;
+
+	while (map->hint + 1 < map->knot_count && map->knots[map->hint + 1].x <= bound->x)
+		knot = &map->knots[++map->hint];
+	ns = ky_clamp(knot->ns + ky_along(knot->slope, bound->x - knot->x));
+	if (map->hint + 1 < map->knot_count)
+		drift = nominal_drift(knot);
+	if (ns < bound->lo_ns)
+		widen_to(map, (uint64_t)bound->hi_ns - (uint64_t)ns + drift);
+	if (ns > bound->hi_ns)
+		widen_to(map, (uint64_t)ns - (uint64_t)bound->lo_ns + drift);
 }
 
 /*
