@@ -361,6 +361,9 @@ class Dictionary:
             text += ',"counters":[' + ",".join(
                 f"[{self.strings[name]},{self.strings[unit]},{value_type}]"
                 for name, unit, value_type in counters) + "]"
+        if kind == CODE:
+            build_id = struct.unpack_from("<I", payload, 24)[0] if len(payload) >= 32 else 0
+            text += f',"build_id":{self.strings[build_id]}'
         return text
 
     def lines(self):

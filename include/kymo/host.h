@@ -206,6 +206,10 @@ struct kymo_host {
 	 * set, which belongs to no track: such values are left out.
 	 */
 	uint32_t (*string)(struct kymo_source_host *self, struct kymo_str text);
+	/*
+	 * Noted is the file that it lies in; function and line are found when the trace
+	 * is made. Of a return address give the byte before it, which is of the call.
+	 */
 	uint32_t (*code)(struct kymo_source_host *self, const void *address);
 	uint32_t (*attributes)(struct kymo_source_host *self,
 			       const struct kymo_value *values, size_t count);

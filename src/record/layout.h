@@ -270,9 +270,15 @@ struct ky_attribute {
 
 struct ky_code_entry {
 	uint64_t address;
-	uint32_t object, symbol; /* the mapped file, and the nearest symbol if known */
-	uint64_t offset;
+	uint32_t object; /* the mapped file */
+	uint32_t symbol; /* the nearest one; captures of today have none */
+	uint64_t offset; /* the address as the file itself numbers it */
+	/* What captures of before had ends here. */
+	uint32_t build_id; /* of the file, in hexadecimal digits */
+	uint32_t reserved0;
 };
+
+#define KY_CODE_ENTRY_LEAST offsetof(struct ky_code_entry, build_id)
 
 struct ky_state_entry {
 	uint32_t source; /* a source's number */
@@ -349,7 +355,7 @@ KYMO_STATIC_ASSERT(sizeof(struct ky_clock_entry) == 40);
 KYMO_STATIC_ASSERT(sizeof(struct ky_device_entry) == 40);
 KYMO_STATIC_ASSERT(sizeof(struct ky_track_entry) == 40);
 KYMO_STATIC_ASSERT(sizeof(struct ky_attribute) == 8);
-KYMO_STATIC_ASSERT(sizeof(struct ky_code_entry) == 24);
+KYMO_STATIC_ASSERT(sizeof(struct ky_code_entry) == 32);
 KYMO_STATIC_ASSERT(sizeof(struct ky_state_entry) == 24);
 KYMO_STATIC_ASSERT(sizeof(struct ky_file_header) == 64);
 KYMO_STATIC_ASSERT(sizeof(struct ky_block_header) == 64);

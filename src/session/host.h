@@ -137,13 +137,17 @@ int32_t ky_host_counter_group(struct kymo_source_host *host, uint32_t track,
 
 /* host_values.c */
 uint32_t ky_host_string(struct kymo_source_host *host, struct kymo_str text);
-uint32_t ky_host_code(struct kymo_source_host *host, const void *address);
 uint32_t ky_host_attributes(struct kymo_source_host *host,
 			    const struct kymo_value *values, size_t count);
 /* Interns the values as one entry, those that are left out excepted. */
 int32_t ky_host_intern_values(uint16_t kind, const struct kymo_value *values,
 			      size_t count, uint32_t *id);
 int ky_host_is_left_out(const struct kymo_value *value);
+/* What was to be interned found no room. */
+void ky_host_count_not_kept(void);
+
+/* host_code.c */
+uint32_t ky_host_code(struct kymo_source_host *host, const void *address);
 
 /* host_metadata.c */
 int32_t ky_host_metadata(struct kymo_source_host *host, const struct kymo_value *value);

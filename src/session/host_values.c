@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What records refer to by number: strings, code addresses, attribute sets. */
+/* What records refer to by number: strings and attribute sets. */
 #include "session/host.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #define ON_STACK 2048u      /* bytes; nearly all sets are smaller */
 #define SET_MAX  (1u << 20) /* bytes of one set */
 
-static void count_not_kept(void)
+void ky_host_count_not_kept(void)
 {
 	struct ky_capture *capture = ky_gate_capture();
 
@@ -90,25 +89,6 @@ uint32_t ky_host_string(struct kymo_source_host *host, struct kymo_str text)
 	return ky_dictionary_string(text);
 }
 
-uint32_t ky_host_code(struct kymo_source_host *host, const void *address)
-{
-	struct ky_code_entry entry = {.address = (uintptr_t)address};
-	uint32_t id = 0;
-	Dl_info info;
-
-	(void)host;
-	if (!address)
-		return 0;
-	if (dladdr(address, &info) != 0) {
-		entry.object = ky_dictionary_text(info.dli_fname);
-		entry.symbol = ky_dictionary_text(info.dli_sname);
-		entry.offset = (uintptr_t)address - (uintptr_t)info.dli_fbase;
-	}
-	if (ky_dictionary_intern(KY_ENTRY_CODE, &entry, sizeof(entry), &id) != KYMO_OK)
-		count_not_kept();
-	return id;
-}
-
 uint32_t ky_host_attributes(struct kymo_source_host *host,
 			    const struct kymo_value *values, size_t count)
 {
@@ -116,6 +96,6 @@ uint32_t ky_host_attributes(struct kymo_source_host *host,
 
 	(void)host;
 	if (ky_host_intern_values(KY_ENTRY_ATTRIBUTES, values, count, &id) != KYMO_OK)
-		count_not_kept();
+		ky_host_count_not_kept();
 	return id;
 }

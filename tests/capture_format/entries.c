@@ -101,7 +101,7 @@ static const struct kind {
 			     {"source", SOURCE, 0}}},
 	[KY_ENTRY_ATTRIBUTES] = {"attributes", 0, 0, {{NULL, 0, 0}}},
 	[KY_ENTRY_CODE] = {"code",
-			   sizeof(struct ky_code_entry),
+			   KY_CODE_ENTRY_LEAST,
 			   offsetof(struct ky_code_entry, symbol),
 			   {{"address", 0, 8},
 			    {"object", STRING, 0},
@@ -188,6 +188,16 @@ static void put_counters(const struct dump *dump, uint32_t group)
 	putchar(']');
 }
 
+/* Captures of before have none. */
+static void put_build_id(const struct dump *dump, const uint8_t *payload, size_t size)
+{
+	struct ky_code_entry code = {.build_id = 0};
+
+	memcpy(&code, payload, size < sizeof(code) ? KY_CODE_ENTRY_LEAST : sizeof(code));
+	put(",\"build_id\":");
+	put_number(dump, KY_ENTRY_STRING, code.build_id);
+}
+
 static void dump_entry(const struct dump *dump, uint16_t kind, uint32_t id)
 {
 	size_t size;
@@ -206,6 +216,8 @@ static void dump_entry(const struct dump *dump, uint16_t kind, uint32_t id)
 		put_members(dump, &kinds[kind], payload);
 		if (kind == KY_ENTRY_GROUP)
 			put_counters(dump, id);
+		if (kind == KY_ENTRY_CODE)
+			put_build_id(dump, payload, size);
 	}
 	put("}\n");
 }

@@ -265,7 +265,8 @@ void make_things(struct things *out)
 	const struct ky_code_entry code = {.address = 0xffffffffff600000,
 					   .object = ky_dictionary_text("/lib/x.so"),
 					   .symbol = ky_dictionary_text("operator<<"),
-					   .offset = 16};
+					   .offset = 16,
+					   .build_id = ky_dictionary_text("0c4f")};
 	struct ky_state_entry state = {.state = KYMO_STATE_RECORDING, .sequence = 1};
 	const uint32_t id = intern(KY_ENTRY_SOURCE, &source, sizeof(source));
 
@@ -275,6 +276,8 @@ void make_things(struct things *out)
 	make_sets(out);
 	make_places(out, id);
 	make_groups(out, id);
+	/* Also one as captures of before had them. */
+	intern(KY_ENTRY_CODE, &code, KY_CODE_ENTRY_LEAST);
 	out->code = intern(KY_ENTRY_CODE, &code, sizeof(code));
 	state.source = id;
 	intern(KY_ENTRY_STATE, &state, sizeof(state));
