@@ -23,6 +23,7 @@
 #include "base/place.h"
 #include "control/process.h"
 #include "control/protocol.h"
+#include "timeline/symbols.h"
 
 #define HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/enabled"
 #define PAGE_SIZE  4096u
@@ -160,6 +161,16 @@ static void find_huge_pages(struct ky_fact *fact)
 						  : "where they are asked for");
 }
 
+static void find_symbols(struct ky_fact *fact)
+{
+	const char *remedy, *reason = ky_symbols_missing(&remedy);
+
+	snprintf(fact->what, sizeof(fact->what),
+		 "libdw: code addresses are shown by function and line");
+	if (reason)
+		set_state(fact, KYMO_STATE_PARTLY, reason, remedy);
+}
+
 int ky_machine_fact(uint32_t number, struct ky_fact *out)
 {
 	static const struct {
@@ -170,6 +181,7 @@ int ky_machine_fact(uint32_t number, struct ky_fact *out)
 		{"agent", find_agent},     {"folder", find_folder},
 		{"processes", find_pidfd}, {"forks", find_forks},
 		{"barrier", find_barrier}, {"huge pages", find_huge_pages},
+		{"symbols", find_symbols},
 	};
 
 	if (number >= sizeof(facts) / sizeof(facts[0]))

@@ -149,6 +149,28 @@ static int32_t add_realtime_step(struct ky_model *model, struct ky_list *all)
 	return ky_list_add(all, value);
 }
 
+/* In which files functions and lines were not found, and why. */
+static int32_t add_unresolved(struct ky_model *model, struct ky_list *all)
+{
+	const size_t count = model->unresolved.count;
+	struct kymo_trace_value *value;
+	struct kymo_str *texts;
+
+	if (count == 0)
+		return KYMO_OK;
+	value = ky_arena_take_zeroed(&model->arena, sizeof(*value));
+	texts = ky_arena_take(&model->arena, count * sizeof(*texts));
+	if (!value || !texts)
+		return KYMO_ERROR_NO_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		texts[i] = *(const struct kymo_str *)model->unresolved.items[i];
+	value->key = KYMO_STR("symbols missing");
+	value->type = KYMO_VALUE_STRING | KYMO_VALUE_ARRAY;
+	value->count = (uint32_t)count;
+	value->text_array = texts;
+	return ky_list_add(all, value);
+}
+
 int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
 			  size_t *count)
 {
@@ -165,6 +187,8 @@ int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,
 		status = add_window(model, &all);
 	if (status == KYMO_OK)
 		status = add_realtime_step(model, &all);
+	if (status == KYMO_OK)
+		status = add_unresolved(model, &all);
 	if (status == KYMO_OK && all.count > 0) {
 		*out = ky_arena_take(&model->arena, all.count * sizeof(**out));
 		if (!*out)

@@ -216,6 +216,7 @@ void ky_model_destroy(struct ky_model *model)
 	ky_list_clear(&model->sources);
 	ky_list_clear(&model->domains);
 	ky_list_clear(&model->arrow_names);
+	ky_list_clear(&model->unresolved);
 	ky_index_clear(&model->things);
 	ky_index_clear(&model->texts);
 	ky_arena_clear(&model->arena);

@@ -72,8 +72,9 @@ struct ky_model_capture {
 	uint32_t *link_kinds; /* indexes of the model's arrow names */
 	struct kymo_trace_device **devices;
 	struct ky_clock_map *clocks; /* 0: host ticks */
+	struct kymo_str *codes;      /* shown for code addresses; {NULL, 0}: not found */
 	uint32_t source_count, type_count, track_count, key_count, domain_count,
-		link_kind_count, device_count, clock_count;
+		link_kind_count, device_count, clock_count, code_count;
 };
 
 #define KY_ARROW_TO_DEVICE                                                          \
@@ -95,6 +96,7 @@ struct ky_model {
 	uint32_t has_unknown_types; /* a record is of that type */
 	int64_t realtime_offset_ns;
 	struct kymo_str window;    /* what was to be recorded; none: all */
+	struct ky_list unresolved; /* struct kymo_str: code that was not found, and why */
 	uint32_t next_track_index; /* of what is announced */
 	int32_t status;            /* of ky_model_text, which cannot tell */
 };
@@ -148,6 +150,12 @@ const struct kymo_trace_track *ky_model_show_track(struct ky_model *model, uint3
 
 /* States and losses of the sources, which the catalogues have as well. */
 void ky_model_add_states(struct ky_model_capture *capture, uint64_t number);
+
+/*
+ * codes.c: finds function and line of all code addresses, in the files that they are in.
+ * Without it they are shown by object and offset. NO_MEMORY or OK.
+ */
+int32_t ky_model_find_codes(struct ky_model *model);
 
 /* metadata.c: of the whole trace; also gives ranks to the processes. */
 int32_t ky_model_metadata(struct ky_model *model, struct kymo_trace_value **out,

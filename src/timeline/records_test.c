@@ -244,7 +244,7 @@ static void code_is_shown_by_symbol_object_or_address(void **state)
 	static const struct {
 		int has_object, has_symbol;
 		const char *expected;
-	} rows[] = {{1, 1, "main+0x1f (prog)"}, {1, 0, "prog+0x1f"}, {0, 0, "0x401000"}};
+	} rows[] = {{1, 1, "main (prog+0x1f)"}, {1, 0, "prog+0x1f"}, {0, 0, "0x401000"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

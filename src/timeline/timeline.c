@@ -35,6 +35,8 @@ static int32_t make_parts(struct timeline *timeline, struct ky_reader *const *re
 	struct ky_scan *scan = &timeline->scan;
 	int32_t status = ky_model_create(&timeline->model, readers, count, error);
 
+	if (status == KYMO_OK && ky_model_find_codes(timeline->model) != KYMO_OK)
+		status = no_memory(timeline);
 	if (status == KYMO_OK)
 		status = ky_sorter_create(&timeline->stream.sorters[KY_STREAM_ITEMS],
 					  sizeof(struct ky_item), ky_moment_compare,

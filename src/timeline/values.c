@@ -79,6 +79,7 @@ struct kymo_str ky_values_text(struct ky_values *values, uint32_t id)
 	return text;
 }
 
+/* What the capture itself knows. */
 static struct kymo_str format_code(struct ky_values *values,
 				   const struct ky_code_entry *code)
 {
@@ -96,12 +97,11 @@ static struct kymo_str format_code(struct ky_values *values,
 		object.data = folder + 1;
 	}
 	if (symbol.size > 0)
-		return ky_values_keep(values,
-				      ky_arena_format(values->arena,
-						      "%.*s+0x%" PRIx64 " (%.*s)",
-						      (int)symbol.size, symbol.data,
-						      code->offset, (int)object.size,
-						      object.data ? object.data : ""));
+		return ky_values_keep(
+			values,
+			ky_arena_format(values->arena, "%.*s (%.*s+0x%" PRIx64 ")",
+					(int)symbol.size, symbol.data, (int)object.size,
+					object.data ? object.data : "", code->offset));
 	if (object.size > 0)
 		return ky_values_keep(values,
 				      ky_arena_format(values->arena, "%.*s+0x%" PRIx64,
@@ -113,13 +113,16 @@ static struct kymo_str format_code(struct ky_values *values,
 
 struct kymo_str ky_values_code(struct ky_values *values, uint64_t id)
 {
+	const struct ky_model_capture *capture = values->capture;
 	const struct ky_code_entry *code = NULL;
 
 	if (id == 0)
 		return (struct kymo_str){NULL, 0};
+	if (id < capture->code_count && capture->codes[id].data)
+		return capture->codes[id];
 	if (id <= UINT32_MAX)
-		code = ky_catalog_find(values->capture->catalog, KY_ENTRY_CODE,
-				       (uint32_t)id, sizeof(*code), NULL);
+		code = ky_catalog_find(capture->catalog, KY_ENTRY_CODE, (uint32_t)id,
+				       KY_CODE_ENTRY_LEAST, NULL);
 	if (!code)
 		return ky_values_keep(
 			values,

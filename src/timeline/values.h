@@ -55,7 +55,7 @@ int32_t ky_values_take(struct ky_values *values, const struct kymo_trace_value *
 struct kymo_str ky_values_text(struct ky_values *values, uint32_t id);
 /* The same of 64 bits that a value has: STRING or CODE, by `type`. */
 struct kymo_str ky_values_number(struct ky_values *values, uint32_t type, uint64_t raw);
-/* The same of a code address: "symbol+0x12 (file)", or as much as is known. */
+/* The same of a code address: "function+0x12 (file.c:34)", or as much as is known. */
 struct kymo_str ky_values_code(struct ky_values *values, uint64_t id);
 
 #endif
