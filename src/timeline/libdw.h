@@ -25,6 +25,7 @@
 	X(elf_kind)                \
 	X(elf_memory)              \
 	X(elf_nextscn)             \
+	X(elf_rawdata)             \
 	X(elf_strptr)              \
 	X(elf_version)             \
 	X(gelf_getshdr)            \

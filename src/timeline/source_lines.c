@@ -6,6 +6,7 @@
 #include "timeline/source_lines.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define RANGES_MAX (4u << 20) /* no program comes near it */
 
@@ -79,6 +80,35 @@ static void add_units(struct ky_source_lines *lines)
 		      compare_ranges);
 }
 
+/*
+ * libdw takes texts of these sections for terminated, so a section that is cut would have
+ * it read on behind its memory. By now they are as it sees them, uncompressed.
+ */
+static int do_texts_end(const struct ky_libdw *dw, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (dw->elf_getshdrstrndx(elf, &names) != 0)
+		return 0;
+	while ((section = dw->elf_nextscn(elf, section))) {
+		const char *name;
+		const Elf_Data *data;
+
+		if (!dw->gelf_getshdr(section, &header))
+			return 0;
+		name = dw->elf_strptr(elf, names, header.sh_name);
+		if (!name || !strstr(name, "debug_") || !strstr(name, "str"))
+			continue;
+		data = dw->elf_rawdata(section, NULL);
+		if (data && data->d_size > 0 &&
+		    ((const char *)data->d_buf)[data->d_size - 1] != '\0')
+			return 0;
+	}
+	return 1;
+}
+
 void ky_source_lines_destroy(struct ky_source_lines *lines)
 {
 	if (!lines)
@@ -97,7 +127,7 @@ struct ky_source_lines *ky_source_lines_create(const struct ky_libdw *dw, Elf *e
 		return NULL;
 	lines->dw = dw;
 	lines->dwarf = dw->dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (lines->dwarf)
+	if (lines->dwarf && do_texts_end(dw, elf))
 		add_units(lines);
 	if (lines->count > 0)
 		return lines;
