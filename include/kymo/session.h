@@ -20,9 +20,10 @@
  * stop cuts and converts nothing; save makes the file. What is not of interest stands
  * between pause and resume. examples/01-session is a whole program.
  *
- * One session of a process records at a time; under `kymo record` the recorder has it,
- * and prepare is refused with KYMO_ERROR_BUSY. Any thread may call anything; a call in
- * the wrong order returns KYMO_ERROR_STATE and changes nothing.
+ * One session of a process records at a time; under `kymo record` the recorder has it:
+ * prepare is refused with KYMO_ERROR_BUSY, and what kymo_session_metadata() says goes
+ * into that recording. Any thread may call anything; a call in the wrong order returns
+ * KYMO_ERROR_STATE and changes nothing.
  */
 #ifndef KYMO_SESSION_H
 #define KYMO_SESSION_H
@@ -133,7 +134,9 @@ KYMO_API int32_t kymo_session_resume(struct kymo_session *session,
 /*
  * Says something of the whole session: a key of kymo_key_register with its value, which
  * is copied and stands at the top of the trace. From create to stop, in any state
- * between. INT64 "rank" and "world_size" identify the process.
+ * between. INT64 "rank" and "world_size" identify the process. Under a recorder, which
+ * leaves the session as it is created, it stands in the recorder's trace; of a key that
+ * several sessions have a value for, the last one there.
  *
  * KYMO_ERROR_INVALID: no such key, a value of another type than the key's, an empty array
  * or a time. KYMO_ERROR_EXISTS: the session has a value for the key, which stays.

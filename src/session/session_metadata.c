@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the program says of its session. It may come before there is a capture, so it is
- * kept and told when one begins; what comes later is told at once as well.
+ * kept and told when one begins; what comes later is told at once as well. Where a
+ * recorder has the program, its capture is told, since the session will never have one.
  */
 #include <kymo/session.h>
 
@@ -14,6 +15,7 @@
 #include "record/known_keys.h"
 #include "session/host.h"
 #include "session/mark_keys.h"
+#include "session/page.h"
 #include "session/session.h"
 
 /* One value, the elements of an array behind it. */
@@ -71,13 +73,27 @@ static struct ky_session_value *copy(const struct kymo_value *value)
 	return out;
 }
 
+/*
+ * To the capture that there is, unless that is another session's. Where there is none yet
+ * the session's own is told by prepare. session_lock held.
+ */
+static int32_t publish(const struct kymo_session *session, const struct kymo_value *value)
+{
+	const struct kymo_session *has_begun = ky_session_page()->session;
+	int32_t status = KYMO_ERROR_STATE;
+	uint32_t id;
+
+	if (!has_begun || has_begun == session)
+		status = ky_host_intern_values(KY_ENTRY_METADATA, value, 1, &id);
+	return status == KYMO_ERROR_STATE ? KYMO_OK : status;
+}
+
 /* session_lock held. */
 static int32_t add(struct kymo_session *session, const struct kymo_value *value,
 		   struct kymo_error *error)
 {
 	struct ky_session_value **end = &session->metadata, *kept;
-	int32_t status = KYMO_OK;
-	uint32_t id;
+	int32_t status;
 
 	if (session->pid != getpid() || session->state == KY_SESSION_STOPPED)
 		return ky_error_set(error, KYMO_ERROR_STATE,
@@ -90,9 +106,8 @@ static int32_t add(struct kymo_session *session, const struct kymo_value *value,
 				    "which stays",
 				    value->key);
 	kept = copy(value);
-	if (kept && session->state != KY_SESSION_NEW)
-		status = ky_host_intern_values(KY_ENTRY_METADATA, value, 1, &id);
-	if (!kept || status != KYMO_OK) {
+	status = kept ? publish(session, value) : KYMO_ERROR_NO_MEMORY;
+	if (status != KYMO_OK) {
 		free(kept);
 		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
 				    "no room for metadata of the session");
@@ -112,6 +127,7 @@ int32_t kymo_session_metadata(struct kymo_session *session,
 
 	if (!session)
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no session");
+	/* A recorder that is there is attached by now: there is no key before that. */
 	status = check(value, error);
 	if (status != KYMO_OK)
 		return status;

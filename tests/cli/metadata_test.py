@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a program says of its own session, also where `kymo record` has the recording, and
+where `kymo info` shows it. Prints TAP."""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import main
+
+BUILD = os.environ["KYMO_BUILD"]
+KYMO = os.path.join(BUILD, "kymo")
+EMBEDDED = os.path.join(BUILD, "tests", "cli", "embedded")
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def record(*words, options=()):
+    """Records the program; what it printed and the trace."""
+    out = run(KYMO, "record", "-f", *options, "-o", "t.json", "--", EMBEDDED, *words)
+    return out.split(), load("t.json")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def test_what_is_said_of_a_session_is_in_the_recorders_trace():
+    out, trace = record("session", "say", "model", 'a "b"\n', "number", "batch", "-7", "mark",
+                        "start", "shape", "Input Dims", "number", "rank", "5")
+    assert out == ["busy"], out
+    assert trace["model"] == 'a "b"\n' and trace["batch"] == -7, trace
+    assert trace["Input Dims"] == [[2, 3], {"depth": 4}], trace["Input Dims"]
+    assert trace["distributedInfo"]["rank"] == 5, trace["distributedInfo"]
+
+
+def test_of_several_sessions_the_last_value_of_a_key_holds():
+    _, trace = record("session", "say", "model", "a", "number", "only", "1",
+                      "session", "say", "model", "b", "session", "say", "model", "a", "mark")
+    assert (trace["model"], trace["only"]) == ("a", 1), trace
+
+
+def test_a_child_has_what_it_says_itself_in_the_recording():
+    _, trace = record("session", "number", "parent", "1", "mark", "fork", "session", "number", "child", "2",
+                      "start", "mark")
+    assert (trace["parent"], trace["child"]) == (1, 2), trace
+    assert len(trace["kymo"]["processes"]) == 2, trace["kymo"]["processes"]
+
+
+def test_a_session_that_comes_after_the_window_has_all_that_was_said_of_it():
+    _, trace = record("mark", "session", "number", "early", "1", "await", "mark", "number", "late", "2",
+                      "save", "own.json", options=("-d", "1ms"))
+    assert "window" in trace, trace.keys()
+    own = load("own.json")
+    assert (own["early"], own["late"]) == (1, 2), own
+
+
+if __name__ == "__main__":
+    main(globals())
