@@ -28,14 +28,28 @@ static int is_identity(const struct kymo_trace_value *value)
 	return is_key(value, "rank") || is_key(value, "world_size");
 }
 
+static void note_rank(struct kymo_trace_process *process,
+		      const struct kymo_trace_value *value)
+{
+	if (is_key(value, "rank"))
+		process->rank = rank_of(value);
+	if (is_key(value, "world_size"))
+		process->world_size = rank_of(value);
+}
+
+/* Also what stands within libkineto's distributedInfo, as far as it is a rank. */
 static void note_ranks(struct kymo_trace_process *process,
 		       const struct kymo_trace_value *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (is_key(&values[i], "rank"))
-			process->rank = rank_of(&values[i]);
-		if (is_key(&values[i], "world_size"))
-			process->world_size = rank_of(&values[i]);
+		const struct kymo_trace_value *value = &values[i];
+
+		note_rank(process, value);
+		if (value->type != KYMO_VALUE_DICT || !is_key(value, "distributedInfo"))
+			continue;
+		for (uint32_t j = 0; j < value->count; j++)
+			if (rank_of(&value->items[j]) >= 0)
+				note_rank(process, &value->items[j]);
 	}
 }
 

@@ -306,6 +306,32 @@ static void metadata_gives_ranks(void **state)
 	memory_free(&sink);
 }
 
+static void what_is_said_of_the_ranks_gives_them_too(void **state)
+{
+	struct setup s = begin();
+	const uint32_t rank = build_text(s.build, "rank");
+	const uint32_t size = build_text(s.build, "world_size");
+	const uint16_t key = build_key(s.build, "distributedInfo", KYMO_VALUE_NESTED);
+	struct {
+		struct ky_attribute attribute;
+		uint64_t words[16];
+	} entry = {.attribute = {.key = key}};
+	struct kymo_nested said;
+	struct memory_sink sink;
+
+	(void)state;
+	kymo_nested_begin(&said, entry.words, 16, KYMO_VALUE_DICT);
+	kymo_nested_put(&said, rank, KYMO_VALUE_INT64, 7);
+	kymo_nested_put(&said, rank, KYMO_VALUE_STRING, size); /* is none */
+	kymo_nested_put(&said, size, KYMO_VALUE_UINT64, 9);
+	entry.attribute.count = kymo_nested_value(&said, key).count;
+	build_entry(s.build, KY_ENTRY_METADATA, &entry,
+		    sizeof(entry.attribute) + entry.attribute.count * sizeof(uint64_t));
+	sink = run(&s);
+	assert_int_equal(sink.rank, 7);
+	memory_free(&sink);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +348,7 @@ int main(void)
 		cmocka_unit_test(an_anchor_is_as_uncertain_as_the_hosts_clock_was),
 		cmocka_unit_test(steps_of_realtime_are_told_and_not_applied),
 		cmocka_unit_test(metadata_gives_ranks),
+		cmocka_unit_test(what_is_said_of_the_ranks_gives_them_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

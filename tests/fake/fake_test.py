@@ -113,6 +113,13 @@ def without_a_fault_all_is_as_the_source_says(folder):
     assert any(launch for launch in graph), "one launch of many kernels"
 
 
+def the_devices_properties_have_their_keys_and_types(folder):
+    [device] = Run(folder, "", WORK).trace.data["deviceProperties"]
+    assert device == {"id": 0, "name": "Fake One", "kind": "pretend", "source": "fake", "process": 0,
+                      "firmware": "none at all", "totalGlobalMem": 16 << 30, "numSms": 2}, device
+    assert list(device)[:2] == ["id", "name"], device
+
+
 def the_same_seed_gives_the_same_calls(folder):
     def calls(seed):
         run = Run(folder, "", ["work", "500", str(seed)])

@@ -91,11 +91,18 @@ char *ky_chrome_begin_event(struct ky_chrome *chrome, char phase);
 
 /* ---- head.c ---- */
 
-/* The process whose rank is the only one of the trace, or NULL. */
-const struct kymo_trace_process *ky_head_rank(const struct kymo_trace_header *header);
-
 /* Chooses the base, prepares the categories, writes up to the first event. */
 int32_t ky_head_write(struct ky_chrome *chrome);
+
+/* ---- ranks.c ---- */
+
+/* The process whose rank is the only one of the trace, or NULL. */
+const struct kymo_trace_process *ky_ranks_one(const struct kymo_trace_header *header);
+
+/* True for metadata that stands in distributedInfo; which is written, if there is any. */
+bool ky_ranks_take(const struct kymo_trace_header *header,
+		   const struct kymo_trace_value *value);
+void ky_ranks_write(struct ky_chrome *chrome);
 
 /* ---- tracks.c ---- */
 

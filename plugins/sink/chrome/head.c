@@ -185,43 +185,11 @@ static void write_metadata(struct ky_chrome *chrome)
 	for (i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
 		ky_names_take(&names, taken[i]);
 	for (i = 0; i < header->metadata_count; i++) {
+		if (ky_ranks_take(header, &header->metadata[i]))
+			continue;
 		KY_JSON_LITERAL(json, ",\n  ");
 		write_value(chrome, &names, header->metadata, i);
 	}
-}
-
-const struct kymo_trace_process *ky_head_rank(const struct kymo_trace_header *header)
-{
-	const struct kymo_trace_process *found = NULL;
-	uint32_t i;
-
-	for (i = 0; i < header->process_count; i++) {
-		const struct kymo_trace_process *process = header->processes[i];
-
-		if (process->rank < 0)
-			continue;
-		if (found && found->rank != process->rank)
-			return NULL;
-		if (!found)
-			found = process;
-	}
-	return found;
-}
-
-static void write_distributed_info(struct ky_chrome *chrome)
-{
-	const struct kymo_trace_process *process = ky_head_rank(chrome->header);
-	struct ky_json *json = &chrome->json;
-
-	if (!process)
-		return;
-	KY_JSON_LITERAL(json, ",\n  \"distributedInfo\": {\"backend\": \"\", \"rank\": ");
-	ky_json_i64(json, process->rank);
-	if (process->world_size >= 0) {
-		KY_JSON_LITERAL(json, ", \"world_size\": ");
-		ky_json_i64(json, process->world_size);
-	}
-	KY_JSON_LITERAL(json, "}");
 }
 
 int32_t ky_head_write(struct ky_chrome *chrome)
@@ -236,6 +204,7 @@ int32_t ky_head_write(struct ky_chrome *chrome)
 		return status;
 	choose_base(chrome);
 	chrome->keys.base_ns = (uint64_t)chrome->base_ns;
+	chrome->keys.hides_rank = true;
 	KY_JSON_LITERAL(json, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
 	for (i = 0; i < chrome->header->device_count; i++) {
 		if (i > 0)
@@ -247,7 +216,8 @@ int32_t ky_head_write(struct ky_chrome *chrome)
 		KY_JSON_LITERAL(json, "\n  ");
 	KY_JSON_LITERAL(json, "]");
 	write_metadata(chrome);
-	write_distributed_info(chrome);
+	ky_ranks_write(chrome);
+	chrome->keys.hides_rank = false;
 	KY_JSON_LITERAL(json,
 			",\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ");
 	ky_json_i64(json, chrome->base_epoch_ns);

@@ -205,6 +205,8 @@ static char *put_items(struct ky_keys *keys, struct ky_json *json, char *at,
 	struct ky_names names = {0};
 	uint32_t i;
 
+	if (keys->hides_rank)
+		ky_names_take(&names, KYMO_STR("rank"));
 	at = ky_json_room(json, at);
 	*at++ = is_dict ? '{' : '[';
 	for (i = 0; i < value->count; i++) {

@@ -41,6 +41,7 @@ struct ky_keys {
 	uint64_t unlisted;
 	struct ky_recent_key recent[64];
 	uint64_t base_ns; /* of times */
+	bool hides_rank;  /* in front of the rank, no key within a value is "rank" */
 	int32_t status;   /* KYMO_ERROR_NO_MEMORY once that has happened */
 };
 

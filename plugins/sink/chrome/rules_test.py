@@ -5,8 +5,8 @@ import ctypes as c
 import re
 import zlib
 
-from sink import (ARROW, COUNTER, DOUBLE, FIRST, GAP, INSTANT, INT, MIDNIGHT, UINT, Clock, End,
-                  Scene, Source, run_tests)
+from sink import (ARROW, COUNTER, DICT, DOUBLE, FIRST, GAP, INSTANT, INT, LIST, MIDNIGHT, STRING, UINT,
+                  Clock, End, Scene, Source, run_tests)
 from strict import check_rules, read_trace
 
 DAY = 86400_000000000
@@ -78,6 +78,32 @@ def test_several_ranks_or_none_have_no_distributed_info(writer, path, r):
         for process, rank in zip(scene.processes, ranks, strict=True):
             process.rank = rank
         assert ("distributedInfo" in write(writer, path, scene)) is wanted, ranks
+
+
+def test_what_is_said_of_the_ranks_stands_beside_the_rank_of_the_process(writer, path, r):
+    said = [("ranks", STRING, "[0, 1]"), ("world_size", INT, 5), ("backend", STRING, "nccl"),
+            ("rank", INT, 4), ("rank", STRING, "four"), ("pg_config", LIST, [("", DICT, [("rank", INT, 1)])])]
+    for ranks, wanted in (
+            ((3, -1), [("backend", "nccl"), ("rank", 3), ("world_size", 16), ("ranks", "[0, 1]"),
+                       ("rank (5)", "four"), ("pg_config", [{"rank": 1}])]),
+            ((-1, -1), [("backend", "nccl"), ("ranks", "[0, 1]"), ("world_size (2)", 5), ("rank (4)", 4),
+                        ("rank (5)", "four"), ("pg_config", [{"rank (1)": 1}])]),
+            ((3, 4), None)):
+        scene = Scene(writer)
+        for process, rank in zip(scene.processes, ranks, strict=True):
+            process.rank, process.world_size = rank, 16
+        scene.header.metadata = writer.values([("options", DICT, [("rank", INT, 9)]),
+                                               ("distributedInfo", DICT, said)])
+        scene.header.metadata_count = 2
+        trace = write(writer, path, scene)
+        assert first_rank(path) == (None if ranks == (-1, -1) else 3), ranks
+        assert trace["options"] == {"rank (1)": 9}, trace["options"]
+        # Of several ranks it is nobody's, so no reader is to take it for that.
+        assert ("distributedInfo" in trace) == (wanted is not None), ranks
+        if wanted:
+            assert list(trace["distributedInfo"].items()) == wanted, trace["distributedInfo"]
+        else:
+            assert trace["distributedInfo (2)"]["backend"] == "nccl", trace
 
 
 def make_end(writer, scene, **texts):

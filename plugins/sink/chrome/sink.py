@@ -125,6 +125,7 @@ class Plugin(c.Structure):
 
 
 INT, UINT, DOUBLE, BOOL, STRING, TIME, ARRAY = 1, 2, 3, 4, 5, 7, 0x100
+LIST, DICT = 9, 10
 SPAN, INSTANT, COUNTER, GAP, ARROW, TRACK = range(1, 7)
 THREAD, QUEUE = 1, 2
 
@@ -149,7 +150,9 @@ class Writer:
 
     def value(self, key, kind, data):
         value = Value(key=self.text(key), type=kind)
-        if kind & ARRAY:
+        if kind in (LIST, DICT):  # of triples
+            value.count, value.u.array = len(data), c.cast(self.values(data), c.c_void_p)
+        elif kind & ARRAY:
             items = {INT: I64, UINT: U64, DOUBLE: c.c_double, STRING: Str, BOOL: U64, TIME: I64}
             data = [self.text(d) for d in data] if kind == STRING | ARRAY else data
             array = self.keep((items[kind & ~ARRAY] * max(len(data), 1))(*data))

@@ -110,7 +110,7 @@ static void add_units(struct ky_object *object)
 
 static void write_short(struct ky_chrome *chrome, const struct kymo_trace_end *end)
 {
-	const struct kymo_trace_process *process = ky_head_rank(chrome->header);
+	const struct kymo_trace_process *process = ky_ranks_one(chrome->header);
 	struct ky_object object = {.chrome = chrome, .indent = "\n    "};
 	const struct kymo_trace_ledger *ledger = ledger_of(end);
 	size_t i;

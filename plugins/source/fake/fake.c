@@ -73,11 +73,17 @@ KEY(node, KYMO_VALUE_UINT64, "graph node", NULL, "which kernel of its launch");
 KEY(grid, ARRAY, "grid", "blocks", "by dimension");
 KEY(block, ARRAY, "block", "threads", "by dimension");
 KEY(firmware, KYMO_VALUE_STRING, "firmware", NULL, "what runs on the device");
+/* By these names, of kymo_key_known_at, readers of deviceProperties look for them. */
+KEY(memory, KYMO_VALUE_UINT64, "totalGlobalMem", "bytes", "of the device");
+KEY(units, KYMO_VALUE_INT64, "numSms", NULL, "what works side by side");
 
 static const struct kymo_key_desc *const keys[KEY_COUNT + 1] = {
-	[ERROR] = &error_key,   [THREAD] = &thread_key, [SEQUENCE] = &sequence_key,
-	[QUEUED] = &queued_key, [BYTES] = &bytes_key,   [NODE] = &node_key,
-	[GRID] = &grid_key,     [BLOCK] = &block_key,   [FIRMWARE] = &firmware_key,
+	[ERROR] = &error_key,        [THREAD] = &thread_key,
+	[SEQUENCE] = &sequence_key,  [QUEUED] = &queued_key,
+	[BYTES] = &bytes_key,        [NODE] = &node_key,
+	[GRID] = &grid_key,          [BLOCK] = &block_key,
+	[FIRMWARE] = &firmware_key,  [DEVICE_MEMORY] = &memory_key,
+	[DEVICE_UNITS] = &units_key,
 };
 
 /* Each launch has a number, and all that it launched carries it. */
@@ -188,18 +194,24 @@ static int32_t register_counters(void)
 
 static int32_t register_device(void)
 {
-	const struct kymo_value firmware = {
-		.key = fake_source.keys[FIRMWARE],
-		.type = KYMO_VALUE_STRING,
-		.u64 = register_string("none at all"),
+	const struct kymo_value values[] = {
+		{.key = fake_source.keys[FIRMWARE],
+		 .type = KYMO_VALUE_STRING,
+		 .u64 = register_string("none at all")},
+		{.key = fake_source.keys[DEVICE_MEMORY],
+		 .type = KYMO_VALUE_UINT64,
+		 .u64 = UINT64_C(16) << 30},
+		{.key = fake_source.keys[DEVICE_UNITS],
+		 .type = KYMO_VALUE_INT64,
+		 .i64 = FAKE_QUEUE_COUNT},
 	};
 	const struct kymo_device_desc desc = {
 		.struct_size = sizeof(desc),
 		.native = 0xfa4e,
 		.name = KYMO_STR("Fake One"),
 		.kind = KYMO_STR("pretend"),
-		.attributes =
-			fake_source.host->attributes(fake_source.self, &firmware, 1),
+		.attributes = fake_source.host->attributes(
+			fake_source.self, values, sizeof(values) / sizeof(values[0])),
 	};
 	uint32_t device;
 	int32_t status = fake_source.host->device(fake_source.self, &desc, &device);

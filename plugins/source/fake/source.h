@@ -15,7 +15,20 @@
 
 /* In the order of the tables, so that they say where each number stands. */
 enum { RUNTIME, KERNEL, COPY, NOTE, LOAD, POLL, TYPE_COUNT };
-enum { ERROR, THREAD, SEQUENCE, QUEUED, BYTES, NODE, GRID, BLOCK, FIRMWARE, KEY_COUNT };
+enum {
+	ERROR,
+	THREAD,
+	SEQUENCE,
+	QUEUED,
+	BYTES,
+	NODE,
+	GRID,
+	BLOCK,
+	FIRMWARE,
+	DEVICE_MEMORY,
+	DEVICE_UNITS,
+	KEY_COUNT
+};
 enum { FENCE_LINK, REGION_LINK, LINK_KIND_COUNT };
 
 struct fake_source {
