@@ -18,6 +18,9 @@
 #define KY_INFO_KEPT_MAX  10000
 #define KY_INFO_NAME_SIZE 256
 
+/* Bytes of what was said of the whole trace. */
+#define KY_INFO_VALUES_MAX ((size_t)1 << 20)
+
 /* Texts are NULL where nothing is known. */
 struct ky_info_process {
 	char *pid, *name, *exe, *command_line, *host, *rank;
@@ -69,6 +72,11 @@ struct ky_info_entry {
 	uint64_t value;
 };
 
+/* What was said of the whole trace: the value as JSON, also a nested one. */
+struct ky_info_value {
+	char *key, *json;
+};
+
 struct ky_info {
 	const char *path;
 	const char *format; /* "Chrome trace", "capture" */
@@ -83,6 +91,8 @@ struct ky_info {
 	struct ky_info_clock *clocks;
 	struct ky_info_entry *ledger;
 	struct ky_info_type *types;
+	struct ky_info_value *values;
+	size_t value_count, value_bytes;
 	size_t process_count, source_count, device_count, clock_count, ledger_count;
 	size_t type_count;
 

@@ -13,6 +13,7 @@
 
 #include <kymo/timeline.h>
 
+#include "info_values.h"
 #include "say.h"
 
 static char *copy(struct kymo_str text)
@@ -111,6 +112,8 @@ static int32_t begin(void *sink, const struct kymo_trace_header *header,
 		to->source = copy(from->source);
 		to->process = index_of(from->process);
 	}
+	for (i = 0; i < header->metadata_count; i++)
+		ky_info_take_value(info, &header->metadata[i]);
 	copy_types(info, header);
 	return KYMO_OK;
 }

@@ -126,6 +126,19 @@ static void print_rows(const struct ky_info *info)
 	print_others(info);
 }
 
+static void print_values(const struct ky_info *info)
+{
+	bool members = false;
+	size_t i;
+
+	fputs(",\n \"metadata\": {", stdout);
+	for (i = 0; i < info->value_count; i++) {
+		begin_member(&members, info->values[i].key);
+		fputs(info->values[i].json, stdout);
+	}
+	fputc('}', stdout);
+}
+
 static void print_ledger(const struct ky_info *info)
 {
 	bool members = false;
@@ -168,6 +181,7 @@ void ky_info_print_json(const struct ky_info *info)
 	if (info->has_base)
 		add_signed(&members, "base_ns", info->base_ns);
 	print_list(info, &ky_info_lists[KY_INFO_PROCESSES]);
+	print_values(info);
 	print_list(info, &ky_info_lists[KY_INFO_SOURCES]);
 	print_list(info, &ky_info_lists[KY_INFO_DEVICES]);
 	print_rows(info);

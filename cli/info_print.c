@@ -212,6 +212,34 @@ static void print_processes(const struct ky_info *info)
 	print_rest(info->process_count);
 }
 
+#define VALUE_SIZE 100 /* bytes; --json has all of it */
+
+static void print_values(const struct ky_info *info)
+{
+	struct grid grid = {.columns = 2, .align = "ll"};
+	size_t i;
+
+	if (info->value_count == 0)
+		return;
+	print_title("METADATA", info->value_count);
+	for (i = 0; i < info->value_count && i < ROWS_MAX; i++) {
+		const struct ky_info_value *value = &info->values[i];
+		size_t size = strlen(value->json);
+		char text[VALUE_SIZE + sizeof("...")];
+
+		if (size > VALUE_SIZE)
+			size = VALUE_SIZE;
+		/* Not in the middle of a character. */
+		while (size > 0 && ((unsigned char)value->json[size] & 0xc0) == 0x80)
+			size--;
+		snprintf(text, sizeof(text), "%.*s%s", (int)size, value->json,
+			 value->json[size] ? "..." : "");
+		add_row(&grid, (const char *[COLUMNS_MAX]){value->key, text});
+	}
+	print_grid(&grid);
+	print_rest(info->value_count);
+}
+
 static const char *pid_of(const struct ky_info *info, uint64_t process)
 {
 	return process < info->process_count ? info->processes[process].pid : NULL;
@@ -455,6 +483,7 @@ void ky_info_print(const struct ky_info *info)
 	print_summary(info);
 	print_counts(info);
 	print_processes(info);
+	print_values(info);
 	print_sources(info);
 	print_devices(info);
 	print_tracks(info);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "info_values.h"
 #include "input.h"
 #include "say.h"
 
@@ -176,6 +177,8 @@ enum ky_json_token ky_trace_read_top_value(struct ky_trace *trace)
 			info->base_ns = strtoll(ky_trace_text(trace), NULL, 10);
 		return ky_trace_pass_over(trace, token);
 	}
+	if (ky_info_is_value(trace))
+		return ky_info_read_value(trace);
 	if (!ky_trace_is_key(trace, "traceEvents"))
 		return ky_json_reader_skip(trace->reader, KY_JSON_KEY);
 	token = ky_trace_next(trace);

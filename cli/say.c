@@ -165,14 +165,13 @@ void ky_say_text(FILE *out, const char *text)
 	}
 }
 
-void ky_say_json(FILE *out, const char *text)
+void ky_say_json_text(FILE *out, const char *text, size_t size)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	const unsigned char *at = (const unsigned char *)text, *const end = at + size;
 
 	fputc('"', out);
-	while (*at) {
-		size_t size = character_size(at);
-
+	while (at < end) {
+		size = character_size(at);
 		if (size == 0)
 			fputs("\xef\xbf\xbd", out);
 		else if (*at == '"' || *at == '\\')
@@ -184,6 +183,11 @@ void ky_say_json(FILE *out, const char *text)
 		at += size ? size : 1;
 	}
 	fputc('"', out);
+}
+
+void ky_say_json(FILE *out, const char *text)
+{
+	ky_say_json_text(out, text, strlen(text));
 }
 
 void ky_say_member(FILE *out, const char *before, const char *key, const char *text)

@@ -58,6 +58,9 @@ void ky_say_text(FILE *out, const char *text);
 /* As a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void ky_say_json(FILE *out, const char *text);
 
+/* The same of a text that is terminated and may hold further zeros. */
+void ky_say_json_text(FILE *out, const char *text, size_t size);
+
 /* `before`, then "KEY": and the text as such a string, or null. */
 void ky_say_member(FILE *out, const char *before, const char *key, const char *text);
 

@@ -89,12 +89,38 @@ def test_a_trace_of_ours_says_all_of_itself():
     assert found["processes"][0]["rank"] == "3"
     assert [s["state"] for s in found["sources"]] == ["recording", "busy"]
     assert found["sources"][1]["remedy"] == "end it" and "process" not in found["sources"][1]
+    assert found["metadata"]["distributedInfo"]["rank"] == 3, found["metadata"]
     assert found["devices"][0]["kind"] == "GPU" and found["clocks"][0]["uncertainty_ns"] == 800
     assert found["ledger"]["full"] == 2
     assert found["activity_types"] == [{"number": 70001, "name": "vendor.power", "category": "vendor.power",
                                         "side": "accelerator", "shapes": "counter"}]
     out = run("info", GOLDEN)[1]
     assert "  70001  vendor.power  vendor.power  accelerator  counter\n" in out, out
+
+
+def test_what_is_said_of_the_whole_trace_is_shown_whatever_it_is():
+    said = {"text": "a \"b\"\n\u0000\U0001f600", "list": [], "none": {}, "deep": [[{"a": [1.5, True, None]}, {}], -0],
+            "otherData": {"k": {"l": "m"}}}
+    found = info(put("t.json", {"schemaVersion": 1, **said, "traceEvents": EVENTS, "traceName": "t", "last": 3}))
+    assert found["metadata"] == {**said, "last": 3}, found["metadata"]
+    out = run("info", "t.json")[1]
+    assert '  deep       [[{"a": [1.5, true, null]}, {}], 0]\n' in out, out
+    assert info(put("t.json", EVENTS))["metadata"] == {} and "METADATA" not in run("info", "t.json")[1]
+    # A long one is cut for people, between two characters, and whole for programs.
+    long = {"k": "x" * 98 + "\u20ac" + "y" * 100}
+    assert info(put("t.json", {**long, "traceEvents": []}))["metadata"] == long
+    assert '  k  "' + "x" * 98 + "...\n" in run("info", "t.json")[1]
+
+
+def test_of_what_is_said_only_so_much_is_kept():
+    large = "x" * (1 << 19)
+    found = info(put("t.json", {"a": [large], "b": [large, large], "c": [[1, 2]] * 400000, "d": "kept",
+                                "e": large[:-100], "f": large, "traceEvents": EVENTS}))
+    assert list(found["metadata"]) == ["a", "d", "e"] and found["left_out"] == 3, found["left_out"]
+    check_events(found)
+    found = info(put("t.json", {**{str(i): i for i in range(10002)}, "traceEvents": EVENTS}))
+    assert len(found["metadata"]) == 10000 and found["left_out"] == 2
+    assert "  and 9,980 more\n" in run("info", "t.json")[1]
 
 
 def test_samples_are_counted_on_the_row_that_they_name():
@@ -108,9 +134,8 @@ def test_the_ends_of_a_trace_of_ours_say_all_but_what_takes_its_events():
     status, out, err = run("info", "--json", "--quick", GOLDEN)
     assert status == 0 and err == "", err
     quick, whole = json.loads(out), info(GOLDEN)
-    for key in ("kymo_version", "command_line", "processes", "sources", "devices", "activity_types",
-                "clocks", "ledger",
-                "spans", "base_ns", "bytes", "file_bytes"):
+    for key in ("kymo_version", "command_line", "processes", "metadata", "sources", "devices", "activity_types",
+                "clocks", "ledger", "spans", "base_ns", "bytes", "file_bytes"):
         assert quick[key] == whole[key], key
     assert quick["rows"] == quick["types"] == [] and "first_ns" not in quick
     # What lies between is not looked at, however much it is.

@@ -62,5 +62,20 @@ def test_a_session_that_comes_after_the_window_has_all_that_was_said_of_it():
     assert (own["early"], own["late"]) == (1, 2), own
 
 
+def test_info_shows_it_of_the_capture_and_of_the_trace():
+    run(KYMO, "record", "-f", "-o", "t.kymo", "--", EMBEDDED, "session", "say", "model", "a \"\u00e9\"\n",
+        "number", "big", "9223372036854775807", "number", "batch", "-7", "shape", "Input Dims", "mark")
+    run(KYMO, "export", "t.kymo", "-f", "-o", "t.json")
+    for path in ("t.kymo", "t.json"):
+        assert json.loads(run(KYMO, "info", "--json", path))["metadata"] == {
+            "model": "a \"\u00e9\"\n", "big": "9223372036854775807", "batch": -7,
+            "Input Dims": [[2, 3], {"depth": 4}]}, path
+        lines = run(KYMO, "info", path).splitlines()
+        at = lines.index("METADATA (4)")
+        assert lines[at + 1:at + 5] == [
+            '  model       "a \\"\u00e9\\"\\u000a"', '  big         "9223372036854775807"',
+            '  batch       -7', '  Input Dims  [[2, 3], {"depth": 4}]'], lines[at:]
+
+
 if __name__ == "__main__":
     main(globals())
