@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a framework tells of the iterations that it traces, as libkineto has it: a span
- * "NAME (7)" and, at its begin, a moment for the whole trace. The span's name never comes
- * again, so it stands in the record and not in the dictionary.
+ * "NAME (7)" and, at its begin, a moment for the whole trace, both on a row NAME of their
+ * own, since they are no part of what the thread does. The span's name never comes again,
+ * so it stands in the record and not in the dictionary.
  */
 #include <kymo/mark.h>
 
@@ -10,12 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "capture/lease.h"
 #include "record/dictionary.h"
 #include "session/line.h"
 #include "session/mark_types.h"
 
 #define NAME_MAX_SIZE 1024u
+#define SORT_LAST     536870912u /* libkineto's place for these rows */
 #define PIECE_SIZE    sizeof(((struct kymo_record_bytes *)NULL)->byte)
 
 /* The type of both; 0: no room for it in the dictionary. */
@@ -34,7 +37,23 @@ static uint16_t find_type(void)
 	return (uint16_t)id;
 }
 
-static int record_start(const char *name, uint64_t begin, uint16_t type)
+/* The row of that name, by its hash; 0, the thread's own: no room for it. */
+static uint32_t find_track(const char *name, size_t size)
+{
+	const struct ky_track_entry track = {
+		.native = ky_hash(name, size, 0),
+		.kind = KYMO_TRACK_QUEUE,
+		.source = ky_mark_source(),
+		.name = ky_dictionary_string((struct kymo_str){name, size}),
+		.order = SORT_LAST,
+	};
+	uint32_t id = 0;
+
+	ky_dictionary_intern(KY_ENTRY_TRACK, &track, sizeof(track), &id);
+	return id;
+}
+
+static int record_start(const char *name, const struct kymo_record *span)
 {
 	char text[NAME_MAX_SIZE + 32];
 	uint16_t plain;
@@ -49,10 +68,11 @@ static int record_start(const char *name, uint64_t begin, uint16_t type)
 	*line = (struct kymo_record){
 		.kind = KYMO_KIND_INSTANT,
 		.lines = 1,
-		.type = type,
+		.track = span->track,
+		.type = span->type,
 		.name = number,
-		.begin = begin,
-		.end = begin,
+		.begin = span->begin,
+		.end = span->begin,
 	};
 	ky_writer_commit(1, 1);
 	return 1;
@@ -99,9 +119,10 @@ int32_t kymo_mark_trace_span(uint64_t begin, const char *name, uint64_t iteratio
 	span.key[0] = kymo_mark_key("Op count", KYMO_VALUE_UINT64, NULL);
 	span.value[0] = op_count;
 	span.type = find_type();
+	span.track = find_track(name, strnlen(name, NAME_MAX_SIZE));
 	size = snprintf(text, sizeof(text), "%.*s (%" PRIu64 ")", (int)NAME_MAX_SIZE,
 			name, iteration);
-	if (record_start(name, begin, span.type) && record_span(span, text, (size_t)size))
+	if (record_start(name, &span) && record_span(span, text, (size_t)size))
 		return KYMO_OK;
 	return ky_gate_epoch() != 0 ? KYMO_ERROR_NO_MEMORY : KYMO_ERROR_STATE;
 }

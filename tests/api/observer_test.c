@@ -261,6 +261,37 @@ static void iterations_are_told_as_in_libkineto(void **state)
 	assert_non_null(strstr(trace, "nnn (8)\""));
 }
 
+static void iterations_have_a_row_of_their_own(void **state)
+{
+	const char *path = in_folder("a.json");
+	struct kymo_session *session = create();
+	uint32_t name = 0;
+	uint64_t outer, iteration;
+	const char *trace;
+
+	(void)state;
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	/* On the thread's row one of the two would have to move to a lane. */
+	outer = kymo_mark_begin();
+	iteration = kymo_mark_begin();
+	kymo_mark_end(outer, kymo_mark_name(&name, "outer"));
+	assert_int_equal(kymo_mark_trace_span(iteration, "Profiler", 0, 1), KYMO_OK);
+	assert_int_equal(kymo_mark_trace_span(kymo_mark_begin(), "Profiler", 1, 1),
+			 KYMO_OK);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	trace = read_text(path);
+	assert_null(strstr(trace, "lane"));
+	assert_non_null(strstr(trace, "\"name\": \"Profiler\", \"native\": "));
+	assert_non_null(strstr(trace, "\"sort_index\": 536870912\n"));
+	assert_true(event_has(trace, "\"Profiler (0)\"", "\"tid\": 536870912,"));
+	assert_true(event_has(trace, "\"Profiler (1)\"", "\"tid\": 536870912,"));
+	assert_true(
+		event_has(trace, "\"Iteration Start: Profiler\"", "\"tid\": 536870912,"));
+	assert_false(event_has(trace, "\"outer\"", "\"tid\": 536870912,"));
+}
+
 /* ---- Requests ---- */
 
 static void run(const struct kymo_request_options *options, uint32_t state)
@@ -555,6 +586,7 @@ int main(void)
 		OBSERVED(a_session_tells_its_stages_in_order),
 		OBSERVED(the_trace_has_the_ids_of_its_own_session),
 		OBSERVED(iterations_are_told_as_in_libkineto),
+		OBSERVED(iterations_have_a_row_of_their_own),
 		OBSERVED(a_save_that_fails_says_why_and_may_be_done_again),
 		OBSERVED(what_is_destroyed_before_it_was_stopped_is_cancelled),
 		OBSERVED(requests_tell_theirs_however_they_end),

@@ -6,7 +6,8 @@
  *     pid  a program's, if no other of this trace has it, else from 2^29 by its index
  *          a device: 2^30 + its index
  *     tid  a thread's, if no other of the process has it, else from 2^29
- *          a queue: its number within the device, from 1
+ *          a queue: its number within the device, from 1; one of no device, which
+ *          stands among the threads: from 2^29
  *          a further lane of either: from 2^30 + 2^24
  *
  * What was replaced stands in the args of the events that name the row.
@@ -43,8 +44,9 @@ uint32_t ky_tracks_assign(struct ky_tracks *tracks)
 static uint32_t choose_tid(struct ky_tracks *tracks, const struct kymo_trace_track *track,
 			   uint32_t pid)
 {
-	uint64_t wanted =
-		track->kind == KYMO_TRACK_THREAD ? track->native : track->number;
+	uint64_t wanted = track->kind == KYMO_TRACK_THREAD ? track->native
+			  : track->device                  ? track->number
+							   : 0;
 
 	if (track->lane > 0)
 		return LANE_FIRST + tracks->lane_count++;
@@ -261,6 +263,10 @@ static void write_thread_name(struct ky_chrome *chrome,
 		put_optional(chrome, KYMO_STR(" ("), track->name, KYMO_STR(")"));
 		break;
 	case KYMO_TRACK_QUEUE:
+		if (!track->device && track->name.size > 0) {
+			put_text(chrome, track->name);
+			break;
+		}
 		KY_JSON_LITERAL(json, "stream ");
 		ky_json_u64(json, track->number);
 		put_optional(chrome, KYMO_STR(" "), track->name, KYMO_STR(""));
