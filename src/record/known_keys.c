@@ -31,6 +31,7 @@
 #define CALL(name, type)       KEY(name, type, NULL, "call")
 #define WAIT(name, type)       KEY(name, type, NULL, "synchronization")
 #define DEVICE(name, type)     KEY(name, type, NULL, "device")
+#define WHOLE(name, type)      KEY(name, type, NULL, "trace")
 
 static const struct kymo_key_desc known[] = {
 	OPERATION("Input Dims", NESTED),
@@ -76,6 +77,7 @@ static const struct kymo_key_desc known[] = {
 	COLLECTIVE("Seq", INT64),
 	COLLECTIVE("Is asynchronized op", BOOL),
 	COLLECTIVE("Comms Id", UINT64),
+	COLLECTIVE("Communicator_id", UINT64),
 
 	KERNEL("queued", UINT64),
 	KERNEL("device", INT64),
@@ -89,11 +91,30 @@ static const struct kymo_key_desc known[] = {
 	KERNEL("grid", INT64S),
 	KERNEL("block", INT64S),
 	KEY("est. achieved occupancy %", INT64, "%", "kernel"),
-	KERNEL("occupancy", NESTED),
+	KERNEL("occupancy", NESTED), /* with these as its members: */
+	KERNEL("activeBlocksPerMultiprocessor", INT64),
+	KERNEL("limitingFactors", STRING),
+	KERNEL("blockLimitRegs", INT64),
+	KERNEL("blockLimitSharedMem", INT64),
+	KERNEL("blockLimitWarps", INT64),
+	KERNEL("blockLimitBlocks", INT64),
+	KERNEL("blockLimitBarriers", INT64),
+	KERNEL("allocatedRegistersPerBlock", INT64),
+	KEY("allocatedSharedMemPerBlock", INT64, "bytes", "kernel"),
 	KERNEL("graph id", UINT64),
 	KERNEL("graph node id", UINT64),
 	KERNEL("priority", INT64),
+	KERNEL("channel", INT64),
+	KERNEL("channel_type", INT64),
 	KERNEL("kernel", STRING),
+	KERNEL("kernel_id", UINT64),
+	KERNEL("hsa_queue", INT64),
+	KERNEL("sycl queue", INT64),
+	KERNEL("sycl_node_id", UINT64),
+	KERNEL("sycl_invocation_id", UINT64),
+	KERNEL("l0 queue", STRING),
+	KERNEL("source_file_name", STRING),
+	KERNEL("source_line_number", INT64),
 
 	KEY("bytes", UINT64, "bytes", "copy"),
 	KEY("memory bandwidth (GB/s)", DOUBLE, "GB/s", "copy"),
@@ -104,6 +125,11 @@ static const struct kymo_key_desc known[] = {
 	COPY("fromContext", UINT64),
 	COPY("inContext", UINT64),
 	COPY("toContext", UINT64),
+	COPY("src", STRING),
+	COPY("dst", STRING),
+	COPY("ptr", STRING),
+	COPY("l0 call", STRING),
+	COPY("memory opration id", UINT64), /* as it stands in traces */
 
 	CALL("cbid", INT64),
 	CALL("cid", INT64),
@@ -112,6 +138,16 @@ static const struct kymo_key_desc known[] = {
 	WAIT("wait_on_cuda_event_record_corr_id", INT64),
 	WAIT("wait_on_cuda_event_id", INT64),
 	WAIT("event_id", INT64),
+	WAIT("Type", STRING),
+	WAIT("Context_handle", STRING),
+	WAIT("Queue_handle", STRING),
+	WAIT("Event_handle", STRING),
+	WAIT("Number_wait_events", INT64),
+	WAIT("Return_code", INT64),
+
+	KEY("overhead cost", UINT64, "ns", "overhead"),
+	KEY("overhead count", UINT64, NULL, "overhead"),
+	KEY("overhead occupancy", STRING, NULL, "overhead"),
 
 	DEVICE("id", UINT64),
 	DEVICE("name", STRING),
@@ -135,12 +171,27 @@ static const struct kymo_key_desc known[] = {
 	DEVICE("maxComputeUnits", UINT64),
 	DEVICE("maxWorkGroupSize", UINT64),
 	DEVICE("maxClockFrequency", UINT64),
+
+	WHOLE("Op count", INT64),
+	WHOLE("trace_id", STRING),
+	WHOLE("group_trace_id", STRING),
+	WHOLE("host_name", STRING),
+	WHOLE("distributedInfo", NESTED),
+	WHOLE("cupti_version", INT64),
+	WHOLE("cuda_runtime_version", INT64),
+	WHOLE("cuda_driver_version", INT64),
+	WHOLE("hip_runtime_version", INT64),
+	WHOLE("hip_driver_version", INT64),
+	WHOLE("xpupti_version", STRING),
 };
 
 #define KNOWN_COUNT (sizeof(known) / sizeof(known[0]))
 
 /* Words that a program may well use for something else. */
-static const char *const free_words[] = {"id", "name", "vendor", "kind", "kernel"};
+static const char *const free_words[] = {
+	"id",  "name", "vendor", "kind",    "kernel",       "src",
+	"dst", "ptr",  "Type",   "channel", "channel_type",
+};
 
 const char *ky_value_type_text(uint32_t type, char out[KY_TYPE_TEXT_MAX])
 {

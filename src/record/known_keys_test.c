@@ -21,7 +21,7 @@ static void every_known_key_is_found_by_its_name(void **state)
 				 KYMO_OK);
 		count++;
 	}
-	assert_true(count > 90);
+	assert_true(count > 130);
 	assert_null(kymo_key_known_at(count));
 	assert_null(kymo_key_known_at(SIZE_MAX));
 	assert_null(kymo_key_known("input dims"));
@@ -49,6 +49,9 @@ static void a_known_key_has_its_type(void **state)
 		{"blocks per SM", KYMO_VALUE_INT64, "have to be double, not int64"},
 		{"Is asynchronized op", KYMO_VALUE_INT64, "have to be bool, not int64"},
 		{"dtype", KYMO_VALUE_CODE, "have to be string, not code"},
+		{"distributedInfo", KYMO_VALUE_STRING, "have to be nested, not string"},
+		{"trace_id", KYMO_VALUE_INT64, "have to be string, not int64"},
+		{"channel_type", KYMO_VALUE_STRING, NULL},
 		{"kind", KYMO_VALUE_INT64, NULL},
 		{"Grid", KYMO_VALUE_INT64, NULL},
 		{"", KYMO_VALUE_INT64, NULL},
