@@ -81,7 +81,10 @@ static void print_line(const struct kymo_config_value *value)
 	if (value->unit[0])
 		printf("%s; ", value->unit);
 	ky_say_text(stdout, value->origin);
-	printf("; %s\n", value->use ? value->use : "not used yet by this version");
+	if (value->use)
+		printf("; %s\n", value->use);
+	else
+		printf("; not used: %s\n", value->unused);
 }
 
 static void print_json(const struct kymo_config *config)
@@ -97,6 +100,7 @@ static void print_json(const struct kymo_config *config)
 		printf(", \"set\": %s", value.is_set ? "true" : "false");
 		ky_say_member(stdout, ", ", "origin", value.origin);
 		ky_say_member(stdout, ", ", "use", value.use);
+		ky_say_member(stdout, ", ", "unused", value.unused);
 		fputs("}", stdout);
 	}
 	fputs("\n], \"warnings\": [", stdout);

@@ -48,8 +48,10 @@ struct kymo_config_value {
 	const char *unit;  /* or "" */
 	const char
 		*origin; /* "/etc/kymo.conf:3", "environment", "options:1", "default" */
-	const char *use; /* what it does in this version; NULL: nothing yet */
-			 /* End of ABI 1.0 */
+	const char *use; /* what it does in this version; NULL: nothing */
+	const char *unused; /* and why it does nothing; NULL: it does something */
+
+	/* End of ABI 1.0 */
 };
 
 /*

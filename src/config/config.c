@@ -337,6 +337,7 @@ int32_t kymo_config_at(const struct kymo_config *config, size_t index,
 	whole.unit = key->unit ? key->unit : "";
 	whole.origin = value->text ? value->origin : "default";
 	whole.use = key->use;
+	whole.unused = key->unused;
 	ky_result_write(out, &whole, sizeof(whole));
 	return KYMO_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The keys of a configuration: libkineto's and Kymo's own, in one table. It also says
- * which of them do something in this version, and what.
+ * which of them do something in this version, and what, or why not.
  */
 #ifndef KYMO_CONFIG_KEYS_H
 #define KYMO_CONFIG_KEYS_H
@@ -35,6 +35,11 @@ enum ky_key_id {
 	KY_KEY_START_ROUND_UP,
 	KY_KEY_TRACE_ID,
 	KY_KEY_GROUP_TRACE_ID,
+	KY_KEY_INPUT_SHAPES, /* these five: for the client */
+	KY_KEY_CLIENT_MEMORY,
+	KY_KEY_STACK,
+	KY_KEY_FLOPS,
+	KY_KEY_MODULES,
 };
 
 enum ky_key_kind {
@@ -55,7 +60,8 @@ struct ky_key {
 	const char *fallback; /* as text: what holds where nothing sets it; NULL: "" */
 	const char *unit;     /* NULL: "" */
 	const char *choices;  /* "stream|drop|overwrite"; the number is 1, 2, ... */
-	const char *use;      /* what it does in this version; NULL: nothing yet */
+	const char *use;      /* what it does in this version; NULL: nothing */
+	const char *unused;   /* and why; NULL: it does something */
 	uint64_t least, most; /* of INTEGER, SIZE and DURATION */
 	enum ky_key_kind kind;
 	int is_variable_only; /* texts cannot set it */

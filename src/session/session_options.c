@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kymo/client.h>
+
 #include "base/error.h"
 #include "base/options.h"
 #include "config/config.h"
@@ -13,6 +15,26 @@
 #include "session/sinks.h"
 
 #define SIZE_LEAST offsetof(struct kymo_session_options, buffer_size)
+
+static uint64_t client_flags(const struct kymo_config *config)
+{
+	static const struct {
+		enum ky_key_id key;
+		uint64_t flag;
+	} rows[] = {
+		{KY_KEY_INPUT_SHAPES, KYMO_CLIENT_INPUT_SHAPES},
+		{KY_KEY_CLIENT_MEMORY, KYMO_CLIENT_MEMORY},
+		{KY_KEY_STACK, KYMO_CLIENT_STACK},
+		{KY_KEY_FLOPS, KYMO_CLIENT_FLOPS},
+		{KY_KEY_MODULES, KYMO_CLIENT_MODULES},
+	};
+	uint64_t flags = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (ky_config_number(config, rows[i].key))
+			flags |= rows[i].flag;
+	return flags;
+}
 
 /* Members that are zero become what the configuration says. */
 static void configure(struct kymo_session_options *options,
@@ -24,6 +46,8 @@ static void configure(struct kymo_session_options *options,
 		options->overflow = (uint32_t)overflow;
 	if (options->buffer_size == 0)
 		options->buffer_size = ky_config_buffer_size(config);
+	if (options->client_flags == 0)
+		options->client_flags = client_flags(config);
 	if (!options->sources)
 		options->sources =
 			(const char *const *)ky_config_value(config, KY_KEY_SOURCES)

@@ -101,7 +101,7 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_request_options, 96),
 	GROWING(struct kymo_request_status, 1584),
 	GROWING(struct kymo_config_options, 32),
-	GROWING(struct kymo_config_value, 48),
+	GROWING(struct kymo_config_value, 56),
 	GROWING(struct kymo_output, 536),
 	GROWING(struct kymo_recorder_options, 168),
 	GROWING(struct kymo_recorder_result, 14240),

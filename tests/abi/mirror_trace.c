@@ -217,6 +217,7 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_config_value, unit, 24, 8),
 	MEMBER(struct kymo_config_value, origin, 32, 8),
 	MEMBER(struct kymo_config_value, use, 40, 8),
+	MEMBER(struct kymo_config_value, unused, 48, 8),
 	MEMBER(struct kymo_session_options, struct_size, 0, 4),
 	MEMBER(struct kymo_session_options, overflow, 4, 4),
 	MEMBER(struct kymo_session_options, buffer_size, 8, 8),

@@ -199,6 +199,131 @@ static void threads_that_start_and_stop_leave_the_order(void **state)
 	}
 }
 
+static void what_is_to_be_collected_is_configured_too(void **state)
+{
+	static const char text[] = "PROFILE_REPORT_INPUT_SHAPES = yes\n"
+				   "PYTHON_STACK_TRACE = 1\n"
+				   "PROFILE_WITH_FLOPS = no\n"
+				   "PROFILE_WITH_MODULES = true\n";
+	const struct kymo_config_options options = {
+		.struct_size = sizeof(options),
+		.text = {text, sizeof(text) - 1},
+	};
+	struct kymo_session *session = NULL;
+	struct kymo_config *config = NULL;
+
+	(void)state;
+	assert_int_equal(kymo_config_create(&config, &options, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_create(
+				 &session, KYMO_SESSION_OPTIONS(.config = config), NULL),
+			 KYMO_OK);
+	assert_int_equal(kymo_session_prepare(session, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	assert_int_equal(flags_told, KYMO_CLIENT_INPUT_SHAPES | KYMO_CLIENT_STACK |
+					     KYMO_CLIENT_MODULES);
+	/* What the program says itself holds. */
+	assert_int_equal(kymo_session_create(
+				 &session,
+				 KYMO_SESSION_OPTIONS(.config = config,
+						      .client_flags = KYMO_CLIENT_MEMORY),
+				 NULL),
+			 KYMO_OK);
+	assert_int_equal(kymo_session_prepare(session, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+	assert_int_equal(flags_told, KYMO_CLIENT_MEMORY);
+	kymo_config_destroy(config);
+	assert_told("pp");
+}
+
+#define STORM_THREADS 8
+#define STORM_ROUNDS  60
+
+static uint64_t last_request;
+
+static void note_request(uint64_t id)
+{
+	uint64_t before = __atomic_load_n(&last_request, __ATOMIC_RELAXED);
+
+	while (before < id &&
+	       !__atomic_compare_exchange_n(&last_request, &before, id, 0,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Sessions of its own, and requests that they pre-empt and others cancel. */
+static void *storm(void *context)
+{
+	const uintptr_t number = (uintptr_t)context;
+	unsigned seed = (unsigned)number + 1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/storm-%d.kymo", folder, (int)number);
+	for (int i = 0; i < STORM_ROUNDS; i++) {
+		const struct kymo_request_options request = {
+			.struct_size = sizeof(request),
+			.overwrite = 1,
+			.duration_ms = 1 + (uint64_t)rand_r(&seed) % 3,
+			.path = path,
+		};
+		const int choice = rand_r(&seed) % 5;
+		struct kymo_session *session = NULL;
+		uint64_t id = 0;
+
+		usleep((unsigned)rand_r(&seed) % 4000);
+		if (choice <= 1) {
+			if (kymo_request_submit(&request, &id, NULL) == KYMO_OK)
+				note_request(id);
+			if (id && rand_r(&seed) % 2)
+				kymo_request_cancel(id, NULL);
+			continue;
+		}
+		session = create();
+		if (choice == 2)
+			kymo_session_prepare(session, NULL);
+		if (choice > 2 && kymo_session_start(session, NULL) == KYMO_OK) {
+			kymo_session_pause(session, NULL);
+			if (choice == 3)
+				kymo_session_stop(session, NULL);
+		}
+		kymo_session_destroy(session);
+	}
+	return NULL;
+}
+
+static void a_storm_of_sessions_and_requests_leaves_the_order(void **state)
+{
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	pthread_t threads[STORM_THREADS];
+	int prepared = 0, started = 0;
+
+	(void)state;
+	for (uintptr_t i = 0; i < STORM_THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, storm, (void *)i), 0);
+	for (size_t i = 0; i < STORM_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	/* Another thread's may still be going on; there is one at a time. */
+	if (last_request)
+		assert_int_equal(kymo_request_wait(last_request, -1, &status), KYMO_OK);
+	for (const char *at = told; *at;) {
+		assert_int_equal(*at++, 'p');
+		prepared++;
+		if (*at != 's')
+			continue;
+		assert_int_equal(*++at, 'e');
+		at++;
+		started++;
+	}
+	assert_true(prepared > started && started > 0);
+	memset(told, 0, sizeof(told));
+	assert_true(last_request > 10);
+	for (int i = 0; i < STORM_THREADS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "storm-%d.kymo", i);
+		unlink(in_folder(name));
+	}
+}
+
 static void a_memory_snapshot_is_started_exported_and_stopped(void **state)
 {
 	struct kymo_error error = {0};
@@ -223,6 +348,8 @@ int main(void)
 		cmocka_unit_test(each_session_tells_it_once_and_in_order),
 		cmocka_unit_test(one_that_never_starts_is_not_stopped),
 		cmocka_unit_test(threads_that_start_and_stop_leave_the_order),
+		cmocka_unit_test(what_is_to_be_collected_is_configured_too),
+		cmocka_unit_test(a_storm_of_sessions_and_requests_leaves_the_order),
 		cmocka_unit_test(a_memory_snapshot_is_started_exported_and_stopped),
 	};
 

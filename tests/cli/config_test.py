@@ -58,14 +58,19 @@ def each_value_is_shown_with_its_unit_and_where_it_comes_from(place):
     assert duration["origin"] == path + ":3" and duration["use"], duration
     assert found["KYMO_OVERFLOW"]["origin"] == "environment", found["KYMO_OVERFLOW"]
     assert found["KYMO_COMPAT"] == {"key": "KYMO_COMPAT", "value": "", "unit": "", "set": False,
-                                    "origin": "default", "use": found["KYMO_COMPAT"]["use"]}
+                                    "origin": "default", "use": found["KYMO_COMPAT"]["use"], "unused": None}
 
 
-def what_does_nothing_yet_is_said_so(place):
-    status, out, err = place.run("config", place.write("CUSTOM_CONFIG = a\n"))
+def what_does_nothing_is_said_so_with_the_reason(place):
+    path = place.write("CUSTOM_CONFIG = a\nENABLE_IPC_FABRIC = yes\n")
+    status, out, err = place.run("config", path)
     assert status == 0, err
-    assert re.search(r"^CUSTOM_CONFIG = a  # .*/a.conf:1; not used yet by this version$", out,
+    assert re.search(r"^CUSTOM_CONFIG = a  # .*/a.conf:1; not used: a source has options of its own, "
+                     r"by KYMO_SOURCES$", out, re.M), out
+    assert re.search(r"^ENABLE_IPC_FABRIC = true  # .*; not used: nothing comes from a daemon$", out,
                      re.M), out
+    for key in keys(place, path).values():
+        assert (key["use"] is None) != (key["unused"] is None), key
 
 
 def what_is_printed_is_the_same_configuration(place):

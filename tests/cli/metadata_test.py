@@ -62,6 +62,20 @@ def test_a_session_that_comes_after_the_window_has_all_that_was_said_of_it():
     assert (own["early"], own["late"]) == (1, 2), own
 
 
+def test_the_job_that_the_environment_names_is_in_the_trace():
+    job = {"PT_PROFILER_JOB_NAME": 'my "job"', "PT_PROFILER_JOB_VERSION": "3", "PT_PROFILER_JOB_ATTEMPT_INDEX": "0"}
+    os.environ.update(job)
+    try:
+        _, trace = record("mark")
+        run(EMBEDDED, "session", "start", "mark", "save", "own2.json")
+    finally:
+        for name in job:
+            del os.environ[name]
+    for found in (trace, load("own2.json")):
+        assert job.items() <= found.items(), found.keys()
+    assert "PT_PROFILER_JOB_NAME" not in record("mark")[1]
+
+
 def test_info_shows_it_of_the_capture_and_of_the_trace():
     run(KYMO, "record", "-f", "-o", "t.kymo", "--", EMBEDDED, "session", "say", "model", "a \"\u00e9\"\n",
         "number", "big", "9223372036854775807", "number", "batch", "-7", "shape", "Input Dims", "mark")
