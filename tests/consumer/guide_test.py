@@ -178,9 +178,71 @@ def the_example_of_a_sink_is_built_from_headers_only(installed, folder):
     assert "t.csv: 7 events" in done.stdout and done.stdout.rstrip().endswith("8"), done.stdout
 
 
+def the_example_of_a_session_records_itself(installed, folder):
+    done = installed.shell(folder, "cc -Wall -Wextra -Werror -o session $KYMO/examples/01-session/session.c "
+                           "$(pkg-config --cflags --libs kymo) && export LD_LIBRARY_PATH=$(dirname "
+                           "$PKG_CONFIG_PATH) && for end in json json.gz kymo; do ./session t.$end && "
+                           "kymo info t.$end | grep -c '6 spans' || exit 1; done; ! ./session t.json")
+    assert done.returncode == 0, done.stdout
+    assert len(re.findall(r"^t\.[a-z.]*: 6 events in [\d.]+ ms$", done.stdout, re.M)) == 3, done.stdout
+    assert 'session: cannot save the session to "t.json": "t.json" exists already' in done.stdout, done.stdout
+
+
+def a_sink_that_is_installed_is_known_by_name_and_suffix(installed, folder):
+    done = installed.shell(folder, "cc -shared -fPIC $KYMO/examples/04-sink-plugin/csv.c "
+                           "$(pkg-config --cflags kymo) -o $(pkg-config --variable=plugindir kymo)/sink/csv.so && "
+                           "kymo record -o t.kymo -- true && kymo export t.kymo -o T.CSV -o csv://u -o CSV://v.txt "
+                           "&& ls && kymo record --sink csv -o w.csv -o w.Json.GZ -- true && kymo doctor csv; "
+                           "! kymo export t.kymo -o x.unknown && ! kymo export t.kymo -o no://x; "
+                           "rm $(pkg-config --variable=plugindir kymo)/sink/csv.so; ! kymo export t.kymo -o y.csv")
+    assert done.returncode == 0, done.stdout
+    for name in ("T.CSV", "u", "v.txt", "w.csv", "w.Json.GZ"):
+        assert os.path.exists(os.path.join(folder, name)), done.stdout
+    assert re.search(r'nothing can write "x.unknown"; known are: .json, .json.gz, .csv', done.stdout), done.stdout
+    assert re.search(r'nothing can write "no://x"; known are: .*csv://', done.stdout), done.stdout
+    assert re.search(r'nothing can write "y\.csv"; known are: ', done.stdout), done.stdout
+    assert open(os.path.join(folder, "w.Json.GZ"), "rb").read(2) == b"\x1f\x8b"
+
+
+README_BLOCK = re.compile(r"^```c\n(.*?)^```$", re.M | re.S)
+STUBS = """
+static void load_batch(void) {}
+static void work(void)
+{
+	static uint32_t name;
+
+	kymo_mark_end(kymo_mark_begin(), kymo_mark_name(&name, "work"));
+	load_batch();
+}
+"""
+
+
+def the_blocks_of_the_readme_are_programs(installed, folder):
+    """What they call is theirs to imagine; the rest is taken as it stands there."""
+    with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as f:
+        told = README_BLOCK.findall(f.read())
+    assert len(told) == 2, told
+    for number, text in enumerate(told):
+        includes = re.findall(r"^#include .*\n", text, re.M)
+        body = re.sub(r"^#include .*\n", "", text, flags=re.M)
+        with open(os.path.join(folder, f"readme{number}.c"), "w", encoding="utf-8") as f:
+            f.write("".join(includes) or "#include <kymo/kymo.h>\n#include <stdio.h>\n")
+            f.write(STUBS + "int main(void)\n{\n(void)work;\n" + body + "return 0;\n}\n")
+    done = installed.shell(folder, "for i in 0 1; do cc -Wall -Wextra -Werror -Wno-declaration-after-statement "
+                           "readme$i.c -o readme$i $(pkg-config --cflags --libs kymo) || exit 1; done; "
+                           "export LD_LIBRARY_PATH=$(dirname $PKG_CONFIG_PATH); ./readme1 && kymo info trace.json && "
+                           "kymo record -f -o trace.json -- ./readme0 && kymo info --json trace.json")
+    assert done.returncode == 0, done.stdout
+    assert "events    1 span\n" in done.stdout and '"load batch"' in open(
+        os.path.join(folder, "trace.json"), encoding="utf-8").read(), done.stdout
+    assert "trace.json: 1 event, " in done.stdout, done.stdout
+
+
 def main():
     cases = [what_is_installed_is_all_there, the_smallest_program_is_built_through_pkg_config,
              the_example_of_marks_is_recorded, the_example_of_a_sink_is_built_from_headers_only,
+             the_example_of_a_session_records_itself,
+             a_sink_that_is_installed_is_known_by_name_and_suffix, the_blocks_of_the_readme_are_programs,
              the_guide_has_the_whole_example_in_its_order,
              every_block_and_command_of_the_guide_works]
     failed = 0
