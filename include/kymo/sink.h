@@ -3,10 +3,15 @@
  * The sink ABI: how a trace leaves Kymo. A sink is a plug-in part like a source; it runs
  * in the process that exports, never in the profiled one.
  *
- * One export is one instance and one thread:
+ * One export is one instance and one thread, of the library's own where there are several
+ * outputs:
  *
  *     open -> begin -> batch* -> end       (then close)
  *     open -> begin -> batch* -> abort     (what was written is removed)
+ *
+ * An operation that takes longer than some seconds is overtaken: the other outputs are
+ * written without it, for which their sinks are opened again. One that has not returned
+ * long after these are whole is given up, and its memory left to it.
  *
  * Everything handed to a sink is finished: times are nanoseconds of CLOCK_MONOTONIC on
  * one timeline, names are resolved, links are joined, spans of a track are nested or

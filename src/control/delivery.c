@@ -75,6 +75,14 @@ static int32_t deliver_traces(const struct ky_delivery *delivery,
 	};
 	struct kymo_output outputs[KY_OUTPUTS_MAX];
 	struct kymo_output *list[KY_OUTPUTS_MAX + 1] = {NULL};
+	const struct ky_export export = {
+		.captures = paths,
+		.count = 1,
+		.outputs = list,
+		.options = &options,
+		/* The capture file, which goes last. */
+		.others_wait = setup->outputs[find_capture(setup)] != NULL,
+	};
 	size_t count = 0;
 	int32_t status;
 
@@ -87,8 +95,7 @@ static int32_t deliver_traces(const struct ky_delivery *delivery,
 	}
 	if (count == 0)
 		return KYMO_OK;
-	status = kymo_timeline_export_all(paths, 1, list, &options, &outcome->summary,
-					  error);
+	status = ky_export_run(&export, &outcome->summary, error);
 	for (size_t i = 0; setup->outputs[i]; i++)
 		if (outputs[i].status == KYMO_OK)
 			outcome->written |= 1u << i;

@@ -19,6 +19,9 @@ struct ky_export {
 	const struct kymo_sink_options *options;
 	struct ky_progress *progress; /* or NULL; what is done already stays so */
 	int64_t since_ns;             /* what ended before is left out; 0: nothing is */
+	int others_wait; /* also where there is one output only: somebody does */
+	/* How long one output may keep others waiting, and them done, be waited for. */
+	uint64_t stall_ns, limit_ns; /* 0: defaults */
 };
 
 /* kymo_timeline_export_all; KYMO_ERROR_CANCELLED, and then there is no output. */

@@ -3,24 +3,98 @@
 
 #include "base/error.h"
 
+#define OVERTAKEN 0x80000000u /* in `calling`: the others are somebody else's now */
+
 static int is_fine(const struct ky_fanout_branch *branch)
 {
 	return branch->error.status == KYMO_OK;
 }
 
-/* What the operation of a branch came to. */
-static void take_status(struct ky_fanout_branch *branch, int32_t status)
+int ky_fanout_is_over(const struct ky_fanout_branch *branch)
 {
-	/* A warning is none of the trace's business. */
-	if (status >= KYMO_OK) {
-		branch->error.status = KYMO_OK;
-		return;
-	}
+	/* Pairs with set_over: error and result are seen whole. */
+	return (int)__atomic_load_n(&branch->is_over, __ATOMIC_ACQUIRE);
+}
+
+static void set_over(struct ky_fanout_branch *branch)
+{
+	__atomic_store_n(&branch->is_over, 1, __ATOMIC_RELEASE);
+}
+
+/* Not aborted by that. */
+static void fail(struct ky_fanout_branch *branch, int32_t status)
+{
 	if (!branch->error.message[0])
 		ky_error_set(&branch->error, status, "%s", kymo_status_text(status));
 	branch->error.status = status;
-	branch->ops->abort(branch->sink);
+	set_over(branch);
 }
+
+/* ---- Calls ---- */
+
+int ky_fanout_enter(struct ky_fanout *fanout, size_t index)
+{
+	const struct ky_fanout_branch *branch = &fanout->branches[index];
+
+	if (!is_fine(branch) || ky_fanout_is_over(branch))
+		return 0;
+	__atomic_add_fetch(&fanout->calls, 1, __ATOMIC_RELAXED);
+	/* Release: who overtakes sees what became of the others so far. */
+	__atomic_store_n(&fanout->calling, (uint32_t)index + 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
+/* They are written by somebody else, and what there is of them here is not wanted. */
+static void drop_others(struct ky_fanout *fanout, size_t index)
+{
+	for (size_t i = 0; i < fanout->count; i++) {
+		struct ky_fanout_branch *branch = &fanout->branches[i];
+
+		if (i == index || ky_fanout_is_over(branch))
+			continue;
+		if (branch->is_open)
+			branch->ops->abort(branch->sink);
+		fail(branch, KYMO_ERROR_CANCELLED);
+	}
+}
+
+void ky_fanout_leave(struct ky_fanout *fanout, size_t index, int32_t status)
+{
+	struct ky_fanout_branch *branch = &fanout->branches[index];
+
+	/* A warning is none of the trace's business. */
+	if (status >= KYMO_OK)
+		branch->error.status = KYMO_OK;
+	else if (branch->is_open)
+		branch->ops->abort(branch->sink);
+	if (status < KYMO_OK)
+		fail(branch, status);
+	if (__atomic_exchange_n(&fanout->calling, 0, __ATOMIC_ACQ_REL) & OVERTAKEN)
+		drop_others(fanout, index);
+}
+
+int ky_fanout_overtake(struct ky_fanout *fanout, uint32_t calling)
+{
+	return __atomic_compare_exchange_n(&fanout->calling, &calling,
+					   calling | OVERTAKEN, 0, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+void ky_fanout_fail(struct ky_fanout *fanout, int32_t status,
+		    const struct kymo_error *reason)
+{
+	for (size_t i = 0; i < fanout->count; i++) {
+		struct ky_fanout_branch *branch = &fanout->branches[i];
+
+		if (ky_fanout_is_over(branch))
+			continue;
+		if (reason)
+			branch->error = *reason;
+		fail(branch, status);
+	}
+}
+
+/* ---- As a sink ---- */
 
 /* KYMO_OK as long as one is fine, else the first error. */
 static int32_t judge(const struct ky_fanout *fanout, struct kymo_error *error)
@@ -40,9 +114,10 @@ static int32_t fan_begin(void *sink, const struct kymo_trace_header *header,
 	for (size_t i = 0; i < fanout->count; i++) {
 		struct ky_fanout_branch *branch = &fanout->branches[i];
 
-		if (is_fine(branch))
-			take_status(branch, branch->ops->begin(branch->sink, header,
-							       &branch->error));
+		if (ky_fanout_enter(fanout, i))
+			ky_fanout_leave(
+				fanout, i,
+				branch->ops->begin(branch->sink, header, &branch->error));
 	}
 	return judge(fanout, error);
 }
@@ -55,9 +130,10 @@ static int32_t fan_batch(void *sink, const struct kymo_trace_event *const *event
 	for (size_t i = 0; i < fanout->count; i++) {
 		struct ky_fanout_branch *branch = &fanout->branches[i];
 
-		if (is_fine(branch))
-			take_status(branch, branch->ops->batch(branch->sink, events,
-							       count, &branch->error));
+		if (ky_fanout_enter(fanout, i))
+			ky_fanout_leave(fanout, i,
+					branch->ops->batch(branch->sink, events, count,
+							   &branch->error));
 	}
 	return judge(fanout, error);
 }
@@ -73,10 +149,12 @@ static int32_t fan_end(void *sink, const struct kymo_trace_end *end,
 		struct ky_fanout_branch *branch = &fanout->branches[i];
 
 		branch->result.struct_size = sizeof(branch->result);
-		if (is_fine(branch))
-			take_status(branch,
-				    branch->ops->end(branch->sink, end, &branch->result,
-						     &branch->error));
+		if (!ky_fanout_enter(fanout, i))
+			continue;
+		ky_fanout_leave(fanout, i,
+				branch->ops->end(branch->sink, end, &branch->result,
+						 &branch->error));
+		set_over(branch);
 	}
 	return judge(fanout, error);
 }
@@ -86,7 +164,8 @@ static void fan_abort(void *sink)
 	struct ky_fanout *fanout = sink;
 
 	for (size_t i = 0; i < fanout->count; i++)
-		if (is_fine(&fanout->branches[i]))
+		if (is_fine(&fanout->branches[i]) &&
+		    !ky_fanout_is_over(&fanout->branches[i]))
 			fanout->branches[i].ops->abort(fanout->branches[i].sink);
 }
 

@@ -93,10 +93,10 @@ static void one_that_fails_does_not_stop_the_others(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct spy spies[3] = {{0}, {.fails_at = rows[i].fails_at}, {0}};
 		struct ky_fanout_branch branches[3] = {
-			{.ops = &spy_ops, .sink = &spies[0]},
-			{.ops = &spy_ops, .sink = &spies[1]},
-			{.ops = &spy_ops, .sink = &spies[2]}};
-		struct ky_fanout fanout = {branches, 3};
+			{.ops = &spy_ops, .sink = &spies[0], .is_open = 1},
+			{.ops = &spy_ops, .sink = &spies[1], .is_open = 1},
+			{.ops = &spy_ops, .sink = &spies[2], .is_open = 1}};
+		struct ky_fanout fanout = {.branches = branches, .count = 3};
 
 		assert_int_equal(run(&fanout, NULL), KYMO_OK);
 		assert_string_equal(spies[0].told, "bxxe");
@@ -115,9 +115,10 @@ static void one_that_fails_does_not_stop_the_others(void **state)
 static void when_none_is_left_the_whole_fails(void **state)
 {
 	struct spy spies[2] = {{.fails_at = BATCH}, {.fails_at = BEGIN}};
-	struct ky_fanout_branch branches[2] = {{.ops = &spy_ops, .sink = &spies[0]},
-					       {.ops = &spy_ops, .sink = &spies[1]}};
-	struct ky_fanout fanout = {branches, 2};
+	struct ky_fanout_branch branches[2] = {
+		{.ops = &spy_ops, .sink = &spies[0], .is_open = 1},
+		{.ops = &spy_ops, .sink = &spies[1], .is_open = 1}};
+	struct ky_fanout fanout = {.branches = branches, .count = 2};
 	struct kymo_error error = {0};
 
 	(void)state;
@@ -130,9 +131,10 @@ static void when_none_is_left_the_whole_fails(void **state)
 static void what_fails_from_outside_aborts_each_once(void **state)
 {
 	struct spy spies[2] = {{0}, {.fails_at = BEGIN}};
-	struct ky_fanout_branch branches[2] = {{.ops = &spy_ops, .sink = &spies[0]},
-					       {.ops = &spy_ops, .sink = &spies[1]}};
-	struct ky_fanout fanout = {branches, 2};
+	struct ky_fanout_branch branches[2] = {
+		{.ops = &spy_ops, .sink = &spies[0], .is_open = 1},
+		{.ops = &spy_ops, .sink = &spies[1], .is_open = 1}};
+	struct ky_fanout fanout = {.branches = branches, .count = 2};
 
 	(void)state;
 	assert_int_equal(ky_fanout_ops.begin(&fanout, NULL, NULL), KYMO_OK);
