@@ -167,7 +167,7 @@ int32_t ky_export_run(const struct ky_export *export, struct kymo_summary *summa
 	if (!failed)
 		return status;
 	ky_error_set(error, failed->status, "%s", failed->error.message);
-	if (count > 1)
+	if (count > 1 || export->others_wait)
 		ky_error_wrap(error, "output \"%s\"", failed->path ? failed->path : "");
 	return failed->status;
 }
