@@ -4,10 +4,17 @@
  * so the dynamic loader has to: LD_PRELOAD brings the plug-in into every program below
  * the recorder, and a constructor attaches it. That is why the source is recorded only
  * when it is named.
+ *
+ * Other sources find out that they are in a forked child at the first call of their
+ * vendor's runtime there. This one is never called: the thread of the timer, on which it
+ * runs, does not exist in a child. So it asks in an atfork handler, which is the one that
+ * there is in all of Kymo.
  */
 #include "preload.h"
 
 #include <kymo/inject.h>
+
+#include <pthread.h>
 
 #include "source.h"
 
@@ -19,6 +26,14 @@ const struct kymo_injection_desc perf_preload = {
 	.value = "{plugin}",
 };
 
+static const struct kymo_host *host;
+
+/* The gate's page is wiped in a child, so this attaches the child, if it is followed. */
+static void begin_in_child(void)
+{
+	(void)kymo_host_is_on(host);
+}
+
 /*
  * Only for a recorder's sake: who loads us to read our tables wants nothing to be run.
  * Our own table, not what kymo_plugin_entry_v1() gives: among preloaded libraries that
@@ -26,8 +41,7 @@ const struct kymo_injection_desc perf_preload = {
  */
 __attribute__((constructor)) static void attach(void)
 {
-	const struct kymo_host *host;
-
-	if (secure_getenv("KYMO_AGENT"))
-		kymo_inject(&perf_plugin, &host, NULL);
+	if (secure_getenv("KYMO_AGENT") &&
+	    kymo_inject(&perf_plugin, &host, NULL) == KYMO_OK)
+		pthread_atfork(NULL, NULL, begin_in_child);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Nothing is allocated: this may be a forked child in the middle of somebody's malloc. */
 #include "thread_list.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DESCRIPTORS_MAX 256u
@@ -15,21 +17,43 @@ static void add(struct perf_threads *threads, pid_t tid)
 	threads->total++;
 }
 
-void perf_threads_list(struct perf_threads *threads)
-{
-	DIR *folder = opendir("/proc/self/task");
-	const struct dirent *entry;
+/* As getdents64 gives it; glibc's readdir would allocate. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
 
-	threads->count = threads->total = 0;
-	add(threads, gettid());
-	while (folder && (entry = readdir(folder)) != NULL) {
-		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+/* Adds the threads of a part of the folder, but for the one that is there already. */
+static void add_part(struct perf_threads *threads, const char *part, size_t size)
+{
+	const char *end = part + size;
+
+	while (part < end) {
+		const struct entry *entry = (const void *)part;
+		const pid_t tid = (pid_t)strtol(entry->name, NULL, 10);
 
 		if (tid > 0 && tid != threads->tid[0])
 			add(threads, tid);
+		part += entry->size;
 	}
-	if (folder)
-		closedir(folder);
+}
+
+void perf_threads_list(struct perf_threads *threads)
+{
+	const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(8) char part[4096];
+	long size;
+
+	threads->count = threads->total = 0;
+	add(threads, gettid());
+	while (folder >= 0 &&
+	       (size = syscall(SYS_getdents64, folder, part, sizeof(part))) > 0)
+		add_part(threads, part, (size_t)size);
+	if (folder >= 0)
+		close(folder);
 }
 
 uint32_t perf_descriptors_max(void)

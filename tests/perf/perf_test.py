@@ -1,0 +1,498 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The perf source under `kymo record`: what it counts against what the program says it has used,
+and each right or file that may be missing. Prints TAP; `perf_test.py WORD` runs the cases whose
+names have the word."""
+import collections
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+from trace import Trace
+
+BUILD = os.environ["KYMO_BUILD"]
+KYMO = os.path.join(BUILD, "kymo")
+PROGRAM = os.environ["PERF_PROGRAM"]
+FORBID = os.environ["PERF_FORBID"]
+PMU = os.environ["PERF_PMU"]
+NOBODY = 65534
+NO_PMU = "cycles, instructions, cache misses: no PMU"
+
+
+class Skip(Exception):
+    """This case cannot be run here; says why."""
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("it is not run by root")
+
+
+class Run:
+    """One recorded run: its status, what it printed, its trace."""
+
+    def __init__(self, folder, words, options="", program=(PROGRAM,), record=(), by=(), **more):
+        self.path = os.path.join(folder, "trace.json")
+        source = ",".join(["perf"] + [f"perf:{o}" for o in options.split()])
+        command = [*by, KYMO, "record", "-f", "-t", source, "-o", self.path, *record, "--",
+                   *program, *words.split()]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False,
+                              **more)
+        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+        assert os.path.exists(self.path), done.stderr
+        self.trace = Trace(self.path)
+
+    def reports(self):
+        return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
+
+    def sources(self):
+        return [s for s in self.trace.data["kymo"]["sources"] if s["name"] == "perf"]
+
+    def reason(self):
+        source, = self.sources()
+        return f"{source.get('reason', '')}; {source.get('remedy', '')}"
+
+    def samples_of(self, name, pid=None):
+        return [e for e in self.trace.events if e["ph"] == "C" and e["name"] == name
+                and pid in (None, e["pid"])]
+
+    def sum_of(self, name, series, pid=None):
+        return sum(e["args"][series] for e in self.samples_of(name, pid))
+
+    def stacks(self):
+        return [e for e in self.trace.events if e["cat"] == "perf.sample"]
+
+    def off_cpu(self):
+        return [e for e in self.trace.spans if e["cat"] == "perf.off_cpu"]
+
+    def pids(self):
+        return {e["pid"] for e in self.samples_of("cpu (ns)")}
+
+
+def symbol_range(name):
+    out = subprocess.run(["nm", "-S", PROGRAM], check=True, capture_output=True,
+                         text=True).stdout
+    begin, size = re.search(rf"^(\w+) (\w+) [tT] {name}$", out, re.M).groups()
+    return int(begin, 16), int(begin, 16) + int(size, 16)
+
+
+def is_in(text, symbol):
+    """`text` is how a trace shows a code address: with its symbol, or only with its file."""
+    if text.startswith(symbol):
+        return True
+    found = re.match(r"perf_program\+0x([0-9a-f]+)", text)
+    begin, end = symbol_range(symbol)
+    return found is not None and begin <= int(found[1], 16) < end
+
+
+# ---- Counters ----
+
+def faults_and_switches_are_as_many_as_the_program_says(folder):
+    run = Run(folder, "faults 5000 switches 300 report")
+    assert run.status == 0, run.err
+    report, = run.reports()
+    assert report["minor"] >= 5000 and report["voluntary"] >= 300, report
+    # What comes before main and after the report is counted as well: a few.
+    for mine, name, series in (("minor", "page faults", "minor"),
+                               ("voluntary", "context switches", "voluntary")):
+        total = run.sum_of(name, series)
+        assert report[mine] - 5 <= total <= report[mine] + 300, (total, report)
+
+
+def the_samplers_own_switches_are_not_the_programs(folder):
+    """It wakes up for each of some 200 ticks, where the program sleeps."""
+    run = Run(folder, "sleep 1000 report", "interval=5ms")
+    report, = run.reports()
+    ticks = len(run.samples_of("context switches"))
+    total = run.sum_of("context switches", "voluntary")
+    assert ticks > 50, ticks
+    assert total <= report["voluntary"] + 10, (total, report, ticks)
+
+
+def cpu_time_is_that_of_all_threads_whenever_they_came(folder):
+    run = Run(folder, "spin 50 threads 4 100 report")
+    report, = run.reports()
+    assert report["cpu_ns"] > 450e6, report
+    total = run.sum_of("cpu (ns)", "task clock")
+    assert abs(total - report["cpu_ns"]) < 0.05 * report["cpu_ns"], (total, report)
+    # busy is the same by the length of its window.
+    samples = run.samples_of("cpu (ns)")
+    shares = {e["ts"]: e["args"]["busy"] for e in run.samples_of("cpu (%)")}
+    for this, following in zip(samples, samples[1:]):
+        share = this["args"]["task clock"] / (following["ts"] - this["ts"]) / 10
+        assert abs(shares[this["ts"]] - share) < 1 + 0.05 * share, (this, share)
+
+
+def windows_follow_each_other_at_the_interval(folder):
+    for interval, least, most in (("2ms", 60, 160), ("50ms", 3, 8)):
+        run = Run(folder, "sleep 300", "interval=" + interval)
+        for name in ("cpu (ns)", "page faults", "context switches", "memory"):
+            times = [e["ts"] for e in run.samples_of(name)]
+            assert least <= len(times) <= most, (interval, name, len(times))
+            assert times == sorted(set(times)), name
+
+
+def memory_is_what_is_resident(folder):
+    run = Run(folder, "sleep 50 faults 8192 sleep 50")
+    sizes = [e["args"]["resident"] for e in run.samples_of("memory")]
+    assert 30 << 20 < max(sizes) - min(sizes) < 40 << 20, sizes
+    assert all(e["args"]["shared"] <= e["args"]["resident"] for e in run.samples_of("memory"))
+
+
+def pressure_is_a_share_of_the_time(folder):
+    if not os.path.exists("/proc/pressure/io"):
+        raise Skip("there is no PSI")
+    run = Run(folder, "threads 8 50")
+    samples = run.samples_of("pressure")
+    assert samples and set(samples[0]["args"]) == {"cpu some", "memory some", "memory full",
+                                                   "io some", "io full"}, samples[:1]
+    assert max(e["args"]["cpu some"] for e in samples) > 10, "8 threads want more CPUs"
+
+
+def the_types_that_are_not_wanted_are_not_opened(folder):
+    run = Run(folder, "spin 50", "stacks=999", record=["--types", "perf.memory"])
+    cats = {e["cat"] for e in run.trace.events if e["ph"] != "M"} - {"Trace"}
+    assert cats == {"perf.memory"}, cats
+    assert run.sources()[0]["state"] == "recording", run.sources()
+    assert run.sources()[0]["filtered"] == 0, run.sources()
+
+
+def a_pmu_is_counted_in_a_group(folder):
+    """Preloaded, it counts ns on the CPU as cycles and faults as instructions."""
+    run = Run(folder, "spin 50 faults 3000 threads 4 50 report",
+              env=dict(os.environ, LD_PRELOAD=PMU))
+    report, = run.reports()
+    cycles = run.sum_of("cpu events", "cycles")
+    faults = run.sum_of("cpu events", "instructions")
+    # The sampler's own are in them.
+    assert 0.95 * report["cpu_ns"] < cycles < 1.3 * report["cpu_ns"], (cycles, report)
+    assert report["minor"] - 5 <= faults <= report["minor"] + 600, (faults, report)
+    assert "cache misses: no PMU" in run.reason(), run.reason()
+    assert "cycles" not in run.reason(), run.reason()
+
+
+# ---- Stacks and switches ----
+
+def samples_are_where_the_program_spins(folder):
+    run = Run(folder, "spin 400", "stacks=999")
+    stacks = run.stacks()
+    assert len(stacks) > 200, len(stacks)
+    hot = [e for e in stacks if is_in(e["name"], "spin_hot")]
+    assert len(hot) > len(stacks) / 2, collections.Counter(e["name"] for e in stacks)
+    for event in hot:
+        assert event["args"]["stack"][0] == event["name"], event
+    called = [e for e in hot if any(is_in(text, "main") for text in e["args"]["stack"])]
+    assert len(called) > len(hot) * 0.9, hot[:3]
+
+
+def threads_that_come_later_are_sampled_too(folder):
+    run = Run(folder, "sleep 30 threads 5 150", "stacks=999")
+    rows = collections.Counter(e["tid"] for e in run.stacks() if is_in(e["name"], "spin_hot"))
+    assert len(rows) == 5 and min(rows.values()) > 50, rows
+
+
+def a_sleep_is_a_span_off_the_cpu(folder):
+    run = Run(folder, "sleep 60 spin 5 sleep 70 spin 5 sleep 80", "switches=1")
+    long = [e["dur"] / 1000 for e in run.off_cpu() if e["dur"] > 55000 and e["name"] == "off CPU"]
+    assert len(long) == 3, run.off_cpu()
+    assert all(ms >= wanted for ms, wanted in zip(long, (60, 70, 80))), long
+
+
+def switches_are_as_many_as_the_program_says(folder):
+    run = Run(folder, "switches 500 threads 4 50 report", "switches=1")
+    report, = run.reports()
+    by_name = collections.Counter(e["name"] for e in run.off_cpu())
+    assert by_name["off CPU"] >= report["voluntary"] - 5, (by_name, report)
+    assert by_name["off CPU (preempted)"] >= report["involuntary"] - 15, (by_name, report)
+    assert sum(by_name.values()) <= report["voluntary"] + report["involuntary"] + 60, by_name
+
+
+def who_waits_when_the_program_ends_is_unfinished(folder):
+    run = Run(folder, "waiting 3 sleep 50", "switches=1")
+    open_ends = [e for e in run.off_cpu() if e.get("args", {}).get("finished") is False]
+    assert len({e["tid"] for e in open_ends}) >= 3, run.off_cpu()
+
+
+# ---- The process ----
+
+def the_program_is_as_it_would_be_without(folder):
+    words = "next spin 20 next exit 3"
+    alone = subprocess.run([PROGRAM, *words.split()], capture_output=True, text=True, check=False)
+    run = Run(folder, words, "stacks=99 switches=1")
+    assert (run.status, run.out) == (alone.returncode, alone.stdout) == (3, "next 3\nnext 3\n")
+    assert run.err.count("\n") == 1, run.err
+
+
+def a_forked_child_counts_for_itself(folder):
+    run = Run(folder, "spin 100 fork spin 200 report", "stacks=99")
+    assert run.status == 0, run.err
+    child, = run.reports()
+    assert len(run.pids()) == 2, run.pids()
+    times = sorted(run.sum_of("cpu (ns)", "task clock", pid) for pid in run.pids())
+    assert 95e6 < times[0] < 150e6, times
+    assert abs(times[1] - child["cpu_ns"]) < 0.05 * child["cpu_ns"] + 5e6, (times, child)
+
+
+def events_do_not_count_a_child_for_its_parent(folder):
+    run = Run(folder, "spin 50 fork spin 200", env=dict(os.environ, LD_PRELOAD=PMU))
+    cycles = sorted(run.sum_of("cpu events", "cycles", pid) for pid in run.pids())
+    assert len(cycles) == 2 and 45e6 < cycles[0] < 120e6, cycles
+
+
+def what_is_executed_begins_anew(folder):
+    run = Run(folder, "spin 60 exec spin 60 next exit 4", "stacks=99 switches=1")
+    assert run.status == 4 and run.out == "next 3\n", (run.status, run.out, run.err)
+    assert run.sum_of("cpu (ns)", "task clock") > 100e6
+    assert sum(is_in(e["name"], "spin_hot") for e in run.stacks()) > 6, run.stacks()
+
+
+def a_process_that_is_killed_has_all_but_its_last_window(folder):
+    run = Run(folder, "", "interval=5ms stacks=999",
+              program=["sh", "-c", f"{PROGRAM} spin 200 sleep 10000 & "
+                       "sleep 1; kill -9 $!; wait $!"])
+    assert run.status == 128 + signal.SIGKILL, run.err
+    total = run.sum_of("cpu (ns)", "task clock")
+    assert total > 190e6, total
+    assert len(run.stacks()) > 100, len(run.stacks())
+
+
+def a_thousand_threads_come_and_go(folder):
+    run = Run(folder, "crowd 1000 report", "stacks=99 switches=1")
+    assert run.status == 0, run.err
+    assert len({e["tid"] for e in run.off_cpu()}) > 990, len({e["tid"] for e in run.off_cpu()})
+    run = Run(folder, "crowd 1000", "interval=1ms")
+    assert run.trace.lost() == 0, run.trace.ledger
+
+
+def another_user_is_counted_as_before(folder):
+    need_root()
+    run = Run(folder, f"spin 50 user {NOBODY} spin 100 threads 2 50 report", "stacks=999")
+    assert run.status == 0, run.err
+    report, = run.reports()
+    total = run.sum_of("cpu (ns)", "task clock")
+    assert abs(total - report["cpu_ns"]) < 0.05 * report["cpu_ns"], (total, report)
+    assert len(run.stacks()) > 120, len(run.stacks())
+
+
+def descriptors_that_the_program_closes_are_left_alone(folder):
+    """It puts a pipe where they were; nothing is read from that, and nothing closed."""
+    run = Run(folder, "spin 30 files spin 60 unstolen", "interval=1ms stacks=99")
+    assert run.out == "4096 bytes\n" and run.status == 0, (run.out, run.err)
+    assert "memory, pressure: the program has closed the descriptor" in run.reason() or \
+        "memory: the program has closed" in run.reason(), run.reason()
+    assert run.sum_of("cpu (ns)", "task clock") > 85e6
+
+
+def only_the_window_is_recorded(folder):
+    run = Run(folder, "spin 1000", "interval=5ms stacks=999 switches=1",
+              record=["-y", "200ms", "-d", "300ms"])
+    assert run.status == 0, run.err
+    total = run.sum_of("cpu (ns)", "task clock")
+    begin = min(e["ts"] for e in run.samples_of("cpu (ns)"))
+    length = max(e["ts"] for e in run.samples_of("cpu (ns)")) - begin
+    assert total < (length + 20000) * 1000 < 900e6, (total, length)
+    assert all(e["ts"] >= begin - 5000 for e in run.stacks()), begin
+    assert run.trace.lost() == 0, run.trace.ledger
+
+
+# ---- What may be missing ----
+
+def without_a_pmu_it_says_so_and_goes_on(folder):
+    run = Run(folder, "spin 20")
+    source, = run.sources()
+    if "cycles" not in run.reason():
+        raise Skip("there is a PMU")
+    assert source["state"] == "partly" and NO_PMU in source["reason"], source
+    assert "hypervisor" in source["remedy"], source
+    assert run.err.endswith("nothing lost\n") and run.err.count("\n") == 1, run.err
+
+
+def run_forbidden(folder, number, words="spin 50 faults 1000 switches 50 report"):
+    run = Run(folder, words, "stacks=99 switches=1",
+              program=[FORBID, "events", str(number), PROGRAM])
+    assert run.status == 0, run.err
+    report = run.reports()[-1]
+    assert run.sum_of("page faults", "minor") >= report["minor"] - 5
+    assert run.sum_of("context switches", "voluntary") >= report["voluntary"] - 5
+    assert run.sum_of("cpu (ns)", "task clock") > 50e6
+    assert "migrations" not in run.samples_of("context switches")[-1]["args"]
+    assert not run.stacks() or len(run.sources()) > 1
+    return run.sources()[-1]
+
+
+def without_perf_event_open_the_rest_is_counted(folder):
+    for number, word, remedy in ((1, "EPERM", "seccomp profile"),
+                                 (38, "ENOSYS", "CONFIG_PERF_EVENTS"),
+                                 (13, "EACCES", "kernel.perf_event_paranoid")):
+        source = run_forbidden(folder, number)
+        assert source["state"] == "partly", source
+        for what in ("migrations", "cycles, instructions, cache misses", "stacks, switches"):
+            assert what in source["reason"], source
+        assert word in source["reason"] and remedy in source["remedy"], source
+
+
+def need_nobody():
+    need_root()
+    if not shutil.which("setpriv"):
+        raise Skip("setpriv is not installed")
+    path = BUILD
+    while path != "/":
+        if not os.stat(path).st_mode & stat.S_IXOTH:
+            raise Skip(f"nobody may not enter {path}")
+        path = os.path.dirname(path)
+
+
+def who_has_no_rights_is_told_which(folder):
+    need_nobody()
+    level = int(open("/proc/sys/kernel/perf_event_paranoid", encoding="utf-8").read())
+    if level != 2:
+        raise Skip(f"perf_event_paranoid is {level}, not 2")
+    os.chown(folder, NOBODY, -1)
+    run = Run(folder, "spin 200 switches 50 threads 2 50 report", "stacks=999 switches=1",
+              by=["setpriv", "--reuid", str(NOBODY), "--clear-groups"])
+    report, = run.reports()
+    source, = run.sources()
+    assert "migrations, stacks in the kernel: denied at perf_event_paranoid 2" in source["reason"], \
+        source
+    assert "CAP_PERFMON" in source["remedy"], source
+    hot = [e for e in run.stacks() if is_in(e["name"], "spin_hot")]
+    assert len(hot) > 100, len(hot)
+    assert len(run.off_cpu()) >= report["voluntary"] - 5
+    assert run.sum_of("context switches", "voluntary") >= report["voluntary"] - 5
+
+
+def without_descriptors_it_goes_on_with_what_needs_none(folder):
+    run = Run(folder, "spin 50 faults 1000 report", "stacks=99",
+              program=[FORBID, "files", "7", PROGRAM])
+    source = run.sources()[-1]
+    assert source["state"] == "partly" and "no descriptor is left, of 7" in source["reason"], source
+    assert "ulimit -n" in source["remedy"], source
+    report, = run.reports()
+    assert run.sum_of("page faults", "minor") >= report["minor"] - 5
+
+
+def need_mounts():
+    need_root()
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        raise Skip("no private mount here")
+
+
+def without_proc_or_psi_the_rest_is_counted(folder):
+    need_mounts()
+    for folder_gone, reason in (("/proc/pressure", "CPU pressure, memory pressure, io pressure: "
+                                 "there is no /proc/pressure"),
+                                ("/proc", "memory: there is no /proc/self/statm")):
+        run = Run(folder, "spin 50 threads 2 20 report", "stacks=99",
+                  program=["unshare", "-m", "sh", "-c",
+                           f'mount -t tmpfs none {folder_gone}; exec "$@"', "sh", PROGRAM])
+        assert run.status == 0, run.err
+        assert any(reason in source["reason"] for source in run.sources()), run.sources()
+        report, = run.reports()
+        total = run.sum_of("cpu (ns)", "task clock")
+        assert total > 0.95 * report["cpu_ns"], (total, report)
+
+
+def options_that_make_no_sense_leave_it_out_with_the_reason(folder):
+    for option, words in (("interval=5", "interval=5: it has to be a time with its unit"),
+                          ("interval=1us", "from 1ms to 60s"), ("switches=2", "0 or 1"),
+                          ("stacks=20000", "up to 10000")):
+        run = Run(folder, "exit 3", option)
+        source, = run.sources()
+        assert run.status == 3 and source["state"] == "failed" and words in source["reason"], source
+        assert words in run.err, run.err
+    done = subprocess.run([KYMO, "record", "-t", "perf:stacks=many", "--", PROGRAM],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 125 and "needs a number" in done.stderr, done
+
+
+def more_samples_than_the_kernel_allows_are_cut(folder):
+    most = int(open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="utf-8").read())
+    if most >= 10000:
+        raise Skip(f"the kernel allows {most} samples a second")
+    run = Run(folder, "spin 100", "stacks=10000")
+    assert f"the kernel allows {most} samples a second" in run.reason(), run.reason()
+    assert run.stacks()
+
+
+def the_doctor_says_what_is_missing(_folder):
+    done = subprocess.run([KYMO, "doctor", "--json", "perf"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done
+    source, = json.loads(done.stdout)["sources"]
+    assert source["name"] == "perf" and source["state"] in ("usable", "partly"), source
+    if source["state"] == "partly":
+        assert source["why"] and source["remedy"], source
+    done = subprocess.run([FORBID, "events", "1", KYMO, "doctor", "perf"], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0 and "stacks, switches: perf_event_open is forbidden" in done.stdout \
+        and "remedy   give the container CAP_PERFMON" in done.stdout, done
+
+
+# ---- Programs of others ----
+
+def gzip_packs_the_same_and_is_seen_at_work(folder):
+    data = os.path.join(folder, "data")
+    with open(data, "wb") as file:
+        file.write(os.urandom(1 << 20) * 24)
+    alone = subprocess.run(["gzip", "-nc", data], capture_output=True, check=True).stdout
+    packed = os.path.join(folder, "packed")
+    run = Run(folder, "", "stacks=499 switches=1",
+              program=["sh", "-c", f"gzip -nc {data} > {packed}"])
+    assert run.status == 0 and open(packed, "rb").read() == alone
+    busiest = max(run.pids(), key=lambda pid: run.sum_of("cpu (ns)", "task clock", pid))
+    assert "gzip" in run.trace.process_names()[busiest], run.trace.process_names()
+    own = [e for e in run.stacks() if e["pid"] == busiest]
+    assert sum("gzip" in e["name"] for e in own) > len(own) / 2, \
+        collections.Counter(e["name"] for e in own)
+
+
+def python_with_threads_and_children(folder):
+    code = ("import threading, subprocess, hashlib\n"
+            "def work():\n"
+            "    for _ in range(40): hashlib.sha256(bytes(1 << 20)).digest()\n"
+            "threads = [threading.Thread(target=work) for _ in range(6)]\n"
+            "[t.start() for t in threads]; [t.join() for t in threads]\n"
+            "print(subprocess.run(['echo', 'child'], capture_output=True).stdout)\n")
+    run = Run(folder, "", "stacks=199 switches=1", program=["/usr/bin/python3", "-c", code])
+    assert run.status == 0 and run.out == "b'child\\n'\n", (run.out, run.err)
+    assert len({e["tid"] for e in run.stacks()}) >= 6, run.err
+    assert len(run.sources()) >= 2
+
+
+CASES = [value for name, value in list(globals().items())
+         if callable(value) and getattr(value, "__code__", None)
+         and value.__code__.co_argcount == 1
+         and value.__code__.co_varnames[0] in ("folder", "_folder")]
+
+
+def run_case(case, number):
+    with tempfile.TemporaryDirectory(prefix="kymo-perf-") as folder:
+        try:
+            case(folder)
+            print(f"ok {number} - {case.__name__}", flush=True)
+            return True
+        except Skip as why:
+            print(f"ok {number} - {case.__name__} # SKIP {why}", flush=True)
+            return True
+        except Exception:  # a test runner reports whatever comes
+            print("# " + traceback.format_exc().replace("\n", "\n# "))
+            print(f"not ok {number} - {case.__name__}", flush=True)
+            return False
+
+
+def main():
+    cases = [case for case in CASES if not sys.argv[1:] or sys.argv[1] in case.__name__]
+    print(f"1..{len(cases)}")
+    return not all([run_case(case, number) for number, case in enumerate(cases, 1)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
