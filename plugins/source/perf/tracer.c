@@ -19,7 +19,7 @@
 
 #define CPUS_MAX   1024u
 #define EXTRAS_MAX 256u
-#define RING_MAX   65536u   /* bytes of one ring */
+#define RING_MAX   65536u   /* bytes of one ring; of one with switches, four times */
 #define RINGS_SUM  4194304u /* of all of them */
 #define RATE_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 
@@ -87,7 +87,7 @@ static struct perf_event_attr describe(void)
 
 static size_t ring_size(uint32_t cpu_count)
 {
-	size_t size = RING_MAX;
+	size_t size = tracer.has_switches ? 4 * RING_MAX : RING_MAX;
 
 	while (size > tracer.page_size && size * cpu_count > RINGS_SUM)
 		size /= 2;
