@@ -10,8 +10,9 @@
  *     crowd T          T threads that sleep a moment and end, 50 at a time
  *     waiting T        T threads that wait until the process ends
  *     report           prints as JSON what its threads have used since main began
- *     files            closes every descriptor but the first three, opens a pipe and
- *                      fills it
+ *     hop N            changes from one CPU to another N times
+ *     files KIND       closes every descriptor but the first three, and puts others of
+ *                      its own in their places: a filled "pipe", or a "text"
  *     unstolen         says whether all that was written into the pipe is still there
  *     next             prints the number of the next descriptor
  *     user N           becomes another user
@@ -22,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,16 +192,22 @@ static void report(void)
 }
 
 /* As a daemon does; then its own come where somebody's may have been. */
-static void replace_files(void)
+static void replace_files(const char *kind)
 {
+	static const char text[] = "1 99999999 3 total=4\n total=5\n";
 	char bytes[4096];
 
 	memset(bytes, 'x', sizeof(bytes));
 	need(close_range(3, ~0u, 0) == 0, "close_range");
-	need(pipe(pipe_ends) == 0, "pipe");
+	if (strcmp(kind, "pipe") == 0) {
+		need(pipe(pipe_ends) == 0, "pipe");
+		need(write(pipe_ends[1], bytes, sizeof(bytes)) == sizeof(bytes), "write");
+	} else {
+		pipe_ends[0] = memfd_create("text", 0);
+		need(write(pipe_ends[0], text, sizeof(text)) > 0, "write");
+	}
 	for (int fd = 5; fd < 1000; fd++)
 		dup2(pipe_ends[0], fd);
-	need(write(pipe_ends[1], bytes, sizeof(bytes)) == sizeof(bytes), "write");
 }
 
 static void look_for_thefts(void)
@@ -208,6 +216,18 @@ static void look_for_thefts(void)
 
 	need(fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK) == 0, "fcntl");
 	printf("%zd bytes\n", read(pipe_ends[0], bytes, sizeof(bytes)));
+}
+
+static void hop(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		cpu_set_t cpus;
+
+		CPU_ZERO(&cpus);
+		CPU_SET(i % 2, &cpus);
+		need(sched_setaffinity(0, sizeof(cpus), &cpus) == 0, "no such CPU");
+		sleep_ns(1000);
+	}
 }
 
 static void print_next(void)
@@ -259,6 +279,8 @@ static void do_work(const char *verb)
 		run_threads(count, run_spinner, &ms);
 	} else if (strcmp(verb, "crowd") == 0) {
 		run_threads(number(), run_shortly, NULL);
+	} else if (strcmp(verb, "hop") == 0) {
+		hop(number());
 	} else if (strcmp(verb, "waiting") == 0) {
 		leave_waiting(number());
 	} else {
@@ -272,7 +294,7 @@ static void do_word(const char *verb)
 	if (strcmp(verb, "report") == 0)
 		report();
 	else if (strcmp(verb, "files") == 0)
-		replace_files();
+		replace_files(word());
 	else if (strcmp(verb, "unstolen") == 0)
 		look_for_thefts();
 	else if (strcmp(verb, "next") == 0)
