@@ -59,11 +59,11 @@ static struct {
 
 static void open_usage(void)
 {
-	const int number = perf_usage_begin(&counters.usage);
+	const int is_readable = perf_usage_begin(&counters.usage) == 0;
 
 	for (uint32_t i = PERF_TYPE_CPU; i <= PERF_TYPE_SWITCHES; i++)
-		counters.has[i] = perf_source.wants[i] && number == 0;
-	if (number != 0)
+		counters.has[i] = perf_source.wants[i] && is_readable;
+	if (!is_readable)
 		perf_missing_add("CPU time, faults, switches",
 				 "getrusage is forbidden here",
 				 "a seccomp profile that allows getrusage");

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -64,16 +65,16 @@ int perf_missing_is_news(void)
 
 long perf_setting(const char *path)
 {
-	char text[32] = "";
+	char text[32] = "", *end = text;
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	long number = -1;
 
 	if (fd < 0)
 		return -1;
-	if (read(fd, text, sizeof(text) - 1) > 0 && sscanf(text, "%ld", &number) != 1)
-		number = -1;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		number = strtol(text, &end, 10);
 	close(fd);
-	return number;
+	return end == text ? -1 : number;
 }
 
 /* Paranoid systems say EACCES; so do security modules, on systems that are not. */

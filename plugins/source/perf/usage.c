@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "usage.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -12,7 +11,7 @@ static int read_usage(int who, clockid_t clock, uint64_t out[PERF_USAGE_COUNT])
 	struct timespec cpu;
 
 	if (getrusage(who, &used) != 0 || clock_gettime(clock, &cpu) != 0)
-		return errno;
+		return -1;
 	/* Not ru_utime: that is what the tick saw, and threads that run now are missing.
 	 */
 	out[PERF_USAGE_CPU] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
@@ -55,13 +54,10 @@ int perf_usage_take(struct perf_usage *usage, int is_own,
 		    uint64_t delta[PERF_USAGE_COUNT])
 {
 	uint64_t process[PERF_USAGE_COUNT], own[PERF_USAGE_COUNT];
-	int number = 0;
 
-	if (is_own)
-		number = read_usage(RUSAGE_THREAD, CLOCK_THREAD_CPUTIME_ID, own);
-	if (number == 0)
-		number = read_usage(RUSAGE_SELF, CLOCK_PROCESS_CPUTIME_ID, process);
-	if (number == 0)
-		perf_usage_feed(usage, process, is_own ? own : NULL, delta);
-	return number;
+	if ((is_own && read_usage(RUSAGE_THREAD, CLOCK_THREAD_CPUTIME_ID, own) != 0) ||
+	    read_usage(RUSAGE_SELF, CLOCK_PROCESS_CPUTIME_ID, process) != 0)
+		return -1;
+	perf_usage_feed(usage, process, is_own ? own : NULL, delta);
+	return 0;
 }

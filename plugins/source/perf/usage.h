@@ -27,7 +27,7 @@ struct perf_usage {
 	uint32_t has_own; /* our thread has been read once */
 };
 
-/* 0, or the errno of what cannot be read. */
+/* 0, or -1: it cannot be read. */
 int perf_usage_begin(struct perf_usage *usage);
 
 /*
