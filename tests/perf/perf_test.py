@@ -26,6 +26,7 @@ SESSION = os.environ["PERF_SESSION"]
 FORBID = os.environ["PERF_FORBID"]
 PMU = os.environ["PERF_PMU"]
 PLUGIN = os.path.join(BUILD, "plugins", "source", "perf.so")
+OPENCL_DEMO = os.path.join(BUILD, "tests", "opencl", "cl_demo")
 NOBODY = 65534
 RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 NO_PMU = "cycles, instructions, cache misses: no PMU"
@@ -56,9 +57,10 @@ def need_root():
 class Run:
     """One recorded run: its status, what it printed, its trace."""
 
-    def __init__(self, folder, words, options="", program=(PROGRAM,), record=(), by=(), **more):
+    def __init__(self, folder, words, options="", program=(PROGRAM,), record=(), by=(),
+                 others=(), **more):
         self.path = os.path.join(folder, "trace.json")
-        source = ",".join(["perf"] + [f"perf:{o}" for o in options.split()])
+        source = ",".join(["perf", *others] + [f"perf:{o}" for o in options.split()])
         command = [*by, KYMO, "record", "-f", "-t", source, "-o", self.path, *record, "--",
                    *program, *words.split()]
         self.run(command, **more)
@@ -561,6 +563,27 @@ def python_with_threads_and_children(folder):
     assert run.status == 0 and run.out == "b'child\\n'\n", (run.out, run.err)
     assert len({e["tid"] for e in run.stacks()}) >= 6, run.err
     assert len(run.sources()) >= 2
+
+
+def spans_off_the_cpu_lie_within_the_calls_that_wait(folder):
+    """Two clocks, two sources, one row: none of them crosses a span of the other."""
+    need_events()
+    if not os.path.exists(OPENCL_DEMO):
+        raise Skip("there is no OpenCL loader to link")
+    run = Run(folder, "", "switches=1 stacks=99", program=[OPENCL_DEMO], others=["opencl"])
+    if not run.trace.kernels:
+        raise Skip("there is no OpenCL device")
+    calls = collections.defaultdict(list)
+    for event in run.trace.spans:
+        if event["cat"] == "runtime":
+            calls[event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+    inside = 0
+    for event in run.off_cpu():
+        begin, end = event["ts"], event["ts"] + event["dur"]
+        for left, right in calls[event["tid"]]:
+            inside += left <= begin and end <= right
+            assert end <= left or right <= begin or (left <= begin and end <= right), event
+    assert inside > 20, inside
 
 
 CASES = [value for name, value in list(globals().items())
