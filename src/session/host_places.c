@@ -3,6 +3,7 @@
 #include "session/host.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,6 +54,27 @@ int32_t ky_host_track(struct kymo_source_host *host, const struct kymo_track_des
 	return ky_dictionary_intern(KY_ENTRY_TRACK, &entry, sizeof(entry), out);
 }
 
+/*
+ * The name of a thread of this process; "" if it has ended. Not below /proc/self/task:
+ * the kernel has to give up what was looked up there both when the thread ends and when
+ * the process does, and if that is at once whoever waits for the process spins meanwhile,
+ * for seconds on a busy machine. At its own place it may be a thread of others: so it is
+ * asked for first.
+ */
+static void read_thread_name(uint64_t tid, char *name, size_t size)
+{
+	char path[64];
+	ssize_t got = -1;
+
+	snprintf(path, sizeof(path), "/proc/%llu/comm", (unsigned long long)tid);
+	if (tgkill(getpid(), (pid_t)tid, 0) == 0)
+		got = ky_read_small(path, name, size);
+	if (got <= 0)
+		name[0] = '\0';
+	else if (name[got - 1] == '\n')
+		name[got - 1] = '\0';
+}
+
 int32_t ky_host_thread_track(struct kymo_source_host *host, uint64_t tid, uint32_t clock,
 			     uint32_t *out)
 {
@@ -62,9 +84,8 @@ int32_t ky_host_thread_track(struct kymo_source_host *host, uint64_t tid, uint32
 		.kind = KYMO_TRACK_THREAD,
 		.clock = clock,
 	};
-	char path[64], name[32];
+	char name[32];
 	int kept = errno;
-	ssize_t size;
 
 	(void)host;
 	*out = 0;
@@ -74,12 +95,8 @@ int32_t ky_host_thread_track(struct kymo_source_host *host, uint64_t tid, uint32
 	}
 	if (tid == 0)
 		tid = entry.native = (uint64_t)gettid();
-	snprintf(path, sizeof(path), "/proc/self/task/%llu/comm",
-		 (unsigned long long)tid);
-	size = ky_read_small(path, name, sizeof(name)); /* the thread may be gone */
+	read_thread_name(tid, name, sizeof(name));
 	errno = kept;
-	if (size > 0 && name[size - 1] == '\n')
-		name[size - 1] = '\0';
 	entry.name = ky_dictionary_text(name);
 	return ky_dictionary_intern(KY_ENTRY_TRACK, &entry, sizeof(entry), out);
 }
