@@ -13,10 +13,13 @@ static struct {
 	struct perf_thread places[PLACES];
 } table;
 
+/* The count last: who is forked in between finds that there is something to clear. */
 void perf_threads_reset(void)
 {
-	if (table.count > 0)
-		memset(&table, 0, sizeof(table));
+	if (table.count == 0)
+		return;
+	memset(table.places, 0, sizeof(table.places));
+	table.count = 0;
 }
 
 static struct perf_thread *find_place(uint32_t tid)
