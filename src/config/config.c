@@ -304,6 +304,13 @@ int32_t kymo_config_create(struct kymo_config **out,
 	status = ky_options_read(options, sizeof(known),
 				 offsetof(struct kymo_config_options, file), &known,
 				 error);
+	if (status == KYMO_OK &&
+	    known.flags & ~(KYMO_CONFIG_NO_FILES | KYMO_CONFIG_NO_ENVIRONMENT))
+		status = ky_error_set(
+			error, KYMO_ERROR_UNSUPPORTED,
+			"the options have a flag (%#x) that Kymo %s does not "
+			"know: a newer library is needed",
+			known.flags, KYMO_VERSION_STRING);
 	if (status != KYMO_OK)
 		return status;
 	config = calloc(1, sizeof(*config));

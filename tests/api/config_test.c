@@ -224,12 +224,16 @@ static void wrong_arguments_are_refused(void **state)
 		struct kymo_config_options known;
 		uint64_t unknown;
 	} longer = {.known = {.struct_size = sizeof(longer)}, .unknown = 1};
+	const struct kymo_config_options flagged = {.struct_size = sizeof(flagged),
+						    .flags = 0x80};
 	struct kymo_config *config;
 
 	(void)state;
 	assert_int_equal(kymo_config_create(NULL, NULL, NULL), KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_config_create(&config, &options, NULL), KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_config_create(&config, &longer.known, NULL),
+			 KYMO_ERROR_UNSUPPORTED);
+	assert_int_equal(kymo_config_create(&config, &flagged, NULL),
 			 KYMO_ERROR_UNSUPPORTED);
 	assert_int_equal(kymo_config_at(NULL, 0, &value), KYMO_ERROR_INVALID);
 	config = create(NULL);
