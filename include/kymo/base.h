@@ -42,7 +42,7 @@
 
 KYMO_BEGIN_DECLS
 
-/* Text by pointer and size: any bytes, no terminator, {NULL, 0} for none. Borrowed. */
+/* Frozen. Borrowed text by pointer and size: any bytes, no end mark; {NULL, 0}: none. */
 struct kymo_str {
 	const char *data;
 	size_t size;

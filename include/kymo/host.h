@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The host table: all that a source may call. It is handed to create, and to whoever
- * attaches a plug-in. <kymo/plugin.h> says from where and when; what is described here
- * grows as what is described there does.
+ * attaches a plug-in, and stays valid for ever. <kymo/plugin.h> says from where and
+ * when; what is described here grows as what is described there does.
  */
 #ifndef KYMO_HOST_H
 #define KYMO_HOST_H

@@ -25,7 +25,8 @@
  *
  * All structs here and there but the frozen ones (kymo_clock_pair, kymo_value) start with
  * struct_size and grow only at the end; none holds a bool, enum, long or implicit
- * padding. What a function returns is an enum kymo_status.
+ * padding. Reserved members and flags without a name are 0; flags that a host does not
+ * know it ignores. What a function returns is an enum kymo_status.
  */
 #ifndef KYMO_PLUGIN_H
 #define KYMO_PLUGIN_H
@@ -154,11 +155,14 @@ struct kymo_source_session {
 	/* End of ABI 1.0 */
 };
 
-/* The numbers of what the source's tables declare, in the order of the tables. */
+/*
+ * The numbers of what the source's tables declare, in the order of the tables. The lists
+ * are valid for ever, the struct until create returns.
+ */
 struct kymo_source_numbers {
 	uint32_t struct_size;
 	uint32_t reserved0;
-	const uint16_t *types, *keys, *domains, *link_kinds; /* valid for ever */
+	const uint16_t *types, *keys, *domains, *link_kinds;
 
 	/* End of ABI 1.0 */
 };

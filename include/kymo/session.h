@@ -98,6 +98,8 @@ struct kymo_summary {
 	uint64_t launches_without_result;
 	uint64_t cut; /* of those lost: with a part of the file, or of a stuck thread */
 	uint64_t out_of_window; /* of those lost: of another time than the recording's */
+
+	/* End of ABI 1.0 */
 };
 
 /* options NULL: defaults. The session is the caller's, to be destroyed. */

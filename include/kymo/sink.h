@@ -7,7 +7,10 @@
  * outputs:
  *
  *     open -> begin -> batch* -> end       (then close)
- *     open -> begin -> batch* -> abort     (what was written is removed)
+ *     open -> begin -> batch* -> abort     (what was written is removed; then close)
+ *
+ * abort may come at any point after open: also without a begin, and after a begin, batch
+ * or end that has failed. What open has not opened is neither aborted nor closed.
  *
  * An operation that takes longer than some seconds is overtaken: the other outputs are
  * written without it, for which their sinks are opened again. One that has not returned
@@ -17,7 +20,9 @@
  * one timeline, names are resolved, links are joined, spans of a track are nested or
  * disjoint. Events come in order of begin, longer ones first. All pointers are borrowed:
  * events until batch returns; header, tracks and all that they point to until end or
- * abort returns, so close must not look at them.
+ * abort returns, so close must not look at them. Members behind "End of ABI 1.0" are
+ * there where the struct's size says so (KYMO_HAS_FIELD); of a result no more is filled
+ * than the size that stands in it has room for.
  */
 #ifndef KYMO_SINK_H
 #define KYMO_SINK_H
@@ -83,6 +88,8 @@ struct kymo_trace_process {
 	struct kymo_str name; /* of the executable, without folders */
 	struct kymo_str exe, command_line, host, boot_id;
 	int64_t rank, world_size; /* -1: not known */
+
+	/* End of ABI 1.0 */
 };
 
 struct kymo_trace_device {
@@ -94,6 +101,7 @@ struct kymo_trace_device {
 	uint32_t order;
 	uint32_t value_count;
 	const struct kymo_trace_value *values;
+	/* End of ABI 1.0 */
 };
 
 /* Where things happened. A lane is a further row of a track whose spans overlap. */
@@ -109,6 +117,8 @@ struct kymo_trace_track {
 	const struct kymo_trace_device *device; /* NULL: the host */
 	struct kymo_str name;
 	const struct kymo_trace_track *base; /* lane 0 of the same; itself for that one */
+
+	/* End of ABI 1.0 */
 };
 
 struct kymo_trace_type {
@@ -122,6 +132,8 @@ struct kymo_trace_type {
 	struct kymo_str plugin, full_name; /* "" and `name` for a static one */
 	uint32_t flags;                    /* KYMO_TYPE_* */
 	uint32_t kineto_id;                /* its number in 8 bits, not its own alone */
+
+	/* End of ABI 1.0 */
 };
 
 #define KYMO_EVENT_SPAN    1u
@@ -163,6 +175,8 @@ struct kymo_trace_event {
 	uint64_t arrow_id;
 	const struct kymo_trace_track *from_track;
 	int64_t from_ns; /* where what it comes from begins: the launch */
+
+	/* End of ABI 1.0 */
 };
 
 /* A source's fate in one process. */
@@ -179,6 +193,8 @@ struct kymo_trace_source {
 	uint64_t filtered;      /* handed in, but not wanted */
 	uint64_t invalid;       /* no records, or of types that it does not have */
 	uint64_t out_of_window; /* records of another time than the recording's */
+
+	/* End of ABI 1.0 */
 };
 
 /* A thread's own counts, in records; with those of ended threads whose place it took. */
@@ -188,6 +204,7 @@ struct kymo_trace_writer {
 	const struct kymo_trace_process *process;
 	uint64_t tid;
 	uint64_t accepted, written, full, too_big, nested, filtered;
+	/* End of ABI 1.0 */
 };
 
 struct kymo_trace_clock {
@@ -197,6 +214,8 @@ struct kymo_trace_clock {
 	struct kymo_str source, name;
 	uint64_t anchor_count;
 	uint64_t uncertainty_ns; /* the largest error of any converted time */
+
+	/* End of ABI 1.0 */
 };
 
 struct kymo_trace_header {
@@ -212,6 +231,8 @@ struct kymo_trace_header {
 	int64_t realtime_offset_ns;   /* add to timeline ns for ns since the epoch */
 	int64_t first_ns, last_ns;    /* of all events; equal when there are none */
 	struct kymo_str command_line; /* what the recorder was told to run, or "" */
+
+	/* End of ABI 1.0 */
 };
 
 /*
@@ -247,6 +268,8 @@ struct kymo_trace_ledger {
 	uint64_t before_launch;
 	uint64_t launches_twice; /* launches with the correlation of an earlier one */
 	uint64_t arrows_twice;   /* not drawn again: the same arrow is there already */
+
+	/* End of ABI 1.0 */
 };
 
 /* Everything that is known only at the end. */
@@ -260,6 +283,7 @@ struct kymo_trace_end {
 	/* Those of whose records some were lost or filtered. */
 	const struct kymo_trace_writer *const *writers;
 	size_t writer_count;
+	/* End of ABI 1.0 */
 };
 
 /* What a sink did, for the last line that a person reads. */
@@ -268,12 +292,15 @@ struct kymo_sink_result {
 	uint32_t reserved0;
 	uint64_t bytes, events;
 	uint64_t invalid_utf8, nul; /* replacements in names and text */
+
+	/* End of ABI 1.0 */
 };
 
 struct kymo_sink_options {
 	uint32_t struct_size;
 	uint32_t overwrite; /* 1: an existing file is replaced */
 	struct kymo_str compat;
+	/* End of ABI 1.0 */
 };
 
 /* The sink's operations; open, begin, batch, end, abort and close are required. */
@@ -303,6 +330,7 @@ struct kymo_sink_desc {
 	const char *protocol, *description;
 	const char *const *suffixes;
 	const struct kymo_sink_ops *ops;
+	/* End of ABI 1.0 */
 };
 
 /* ---- For an application that has a sink of its own, or a plug-in elsewhere ---- */

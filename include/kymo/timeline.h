@@ -29,6 +29,8 @@ struct kymo_output {
 	const char *path;        /* as for kymo_timeline_export */
 	uint64_t bytes;          /* filled: of the file */
 	struct kymo_error error; /* filled: why it is not */
+
+	/* End of ABI 1.0 */
 };
 
 /*
