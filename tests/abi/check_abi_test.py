@@ -60,9 +60,10 @@ def check(*words):
 
 def is_kept(edits=(), surface=SURFACE):
     """Whether the object of these is held to keep what one of today's headers promises."""
-    compile_with()
-    done = check("--record", "object.so", "promised.abi")
-    assert done.returncode == 0, done.stdout + done.stderr
+    if not os.path.exists("promised.abi"):
+        compile_with()
+        done = check("--record", "object.so", "promised.abi")
+        assert done.returncode == 0, done.stdout + done.stderr
     compile_with(edits, surface)
     done = check("--hold", "object.so", "promised.abi")
     assert done.returncode in (0, 1) and (done.returncode == 0) == (done.stdout == ""), done

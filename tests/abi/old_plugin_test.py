@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A plug-in that was built when the ABI was frozen is loaded and recorded as it was then.
 
-baseline/fake-x86_64.so is the fake source as tools/check-abi --update built it; the text beside it
-says from what. It makes the same calls each time, and keeps counts of its own.
+baseline/fake-x86_64.so is the fake source as tools/check-abi --freeze found it built; the text
+beside it says from what. It makes the same calls each time, and keeps counts of its own.
 """
 import glob
 import json
