@@ -16,8 +16,9 @@ class Description:
         self.types, self.functions, self.variables, self.symbols = {}, {}, {}, {}
         self.records, self.enums = {}, {}
         root = xml.etree.ElementTree.parse(path).getroot()
+        self.soname = root.get("soname")
         for symbol in root.iter("elf-symbol"):
-            self.symbols[symbol.get("name")] = symbol.get("size")
+            self.symbols[self.versioned(symbol)] = symbol.get("size") or "none"
         for element in root.iter():
             if element.get("id") and element.get("is-declaration-only") != "yes":
                 self.types.setdefault(element.get("id"), element)
@@ -37,6 +38,10 @@ class Description:
             for element in instr.findall("var-decl"):
                 if element.get("elf-symbol-id"):
                     self.variables[element.get("name")] = self.text(element.get("type-id"))
+
+    @staticmethod
+    def versioned(symbol):
+        return "@".join(filter(None, (symbol.get("name"), symbol.get("version"))))
 
     def signature(self, element):
         parameters = ["..." if parameter.get("is-variadic") == "yes" else
@@ -100,6 +105,7 @@ def faults_of_record(name, old, new, old_record, new_record):
 
 
 def faults_of_names(what, old, new):
+    """What each name stands for: of symbols their size, of functions what they take and give."""
     for name, text in sorted(old.items()):
         if name not in new:
             yield f"{what} {name} is gone"
@@ -112,9 +118,9 @@ def faults(old_path, new_path):
     old, new = Description(old_path), Description(new_path)
     yield from faults_of_names("function", old.functions, new.functions)
     yield from faults_of_names("variable", old.variables, new.variables)
-    variables = {name: old.symbols[name] for name in old.symbols if old.symbols[name]}
-    yield from faults_of_names("size of", variables, new.symbols)
-    yield from (f"symbol {name} is gone" for name in sorted(set(old.symbols) - set(new.symbols)))
+    yield from faults_of_names("symbol", old.symbols, new.symbols)
+    if new.soname != old.soname:
+        yield f"the soname was {old.soname}, is {new.soname}"
     for name, values in sorted(old.enums.items()):
         yield from faults_of_names(f"enum {name}:", values, new.enums.get(name, {}))
     for name, record in sorted(old.records.items()):

@@ -35,7 +35,10 @@ const struct kymo_plugin *kymo_plugin_entry_v1(void)
 INTERNAL = "struct kymo_session { int inside; };\n"
 
 
-def compile_with(edits=(), surface=SURFACE):
+MAP = "%s { global: *; };"
+
+
+def compile_with(edits=(), surface=SURFACE, node="NODE_1"):
     """object.so, of headers in which each (header, old, new) of `edits` was replaced once."""
     shutil.rmtree("include", ignore_errors=True)
     shutil.copytree(os.path.join(SOURCE, "include"), "include")
@@ -49,8 +52,11 @@ def compile_with(edits=(), surface=SURFACE):
             f.write(changed)
     with open("surface.c", "w", encoding="utf-8") as f:
         f.write(surface)
-    done = subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-g", "-shared", "-fPIC", "-Iinclude",
-                           "surface.c", "-o", "object.so"], capture_output=True, text=True, check=False)
+    with open("surface.map", "w", encoding="utf-8") as f:
+        f.write(MAP % node)
+    done = subprocess.run(["cc", "-std=c11", "-g", "-shared", "-fPIC", "-Iinclude", "surface.c",
+                           "-Wl,--version-script=surface.map", "-o", "object.so"],
+                          capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -58,13 +64,13 @@ def check(*words):
     return subprocess.run([CHECK, *words], capture_output=True, text=True, check=False)
 
 
-def is_kept(edits=(), surface=SURFACE):
+def is_kept(edits=(), surface=SURFACE, node="NODE_1"):
     """Whether the object of these is held to keep what one of today's headers promises."""
     if not os.path.exists("promised.abi"):
         compile_with()
         done = check("--record", "object.so", "promised.abi")
         assert done.returncode == 0, done.stdout + done.stderr
-    compile_with(edits, surface)
+    compile_with(edits, surface, node)
     done = check("--hold", "object.so", "promised.abi")
     assert done.returncode in (0, 1) and (done.returncode == 0) == (done.stdout == ""), done
     return done.returncode == 0
@@ -139,6 +145,15 @@ def test_a_function_may_not_be_removed_or_changed():
     assert not is_kept(surface=re.sub(r"\nvoid kymo_two.*?\n}", "", SURFACE, flags=re.S))
     assert not is_kept(surface=SURFACE.replace("uint64_t count", "int64_t count"))
     assert not is_kept(surface=SURFACE.replace("void kymo_two(struct kymo_session *", "void kymo_two(struct kymo_config *"))
+
+
+def test_what_programs_have_linked_stays_what_it_is_called():
+    assert not is_kept(node="NODE_2")
+    table = "KYMO_API extern int kymo_table[%d]; int kymo_table[%d];"
+    compile_with(surface=SURFACE + table % (4, 4))
+    assert check("--record", "object.so", "promised.abi").returncode == 0
+    assert is_kept(surface=SURFACE + table % (4, 4))
+    assert not is_kept(surface=SURFACE + table % (8, 8))
 
 
 if __name__ == "__main__":
