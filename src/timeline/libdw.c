@@ -13,14 +13,22 @@
 	if (!symbol)                                 \
 		return 0;
 
-int ky_libdw_load(struct ky_libdw *out)
+static int load_functions(void *library, struct ky_libdw *out)
 {
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	void *symbol;
 
-	if (!library)
-		return 0;
 	KY_LIBDW_FUNCTIONS(LOAD)
-	/* Before any other call; fails if it is older than the format. */
-	return out->elf_version(EV_CURRENT) != EV_NONE;
+	return 1;
+}
+
+/* It stays: a library that it loads may have begun something. */
+int ky_libdw_load(struct ky_libdw *out)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	int is_whole = library && load_functions(library, out);
+
+	if (library)
+		dlclose(library);
+	/* Before any other call; fails if the library is older than the format. */
+	return is_whole && out->elf_version(EV_CURRENT) != EV_NONE;
 }

@@ -37,7 +37,7 @@ struct ky_libdw {
 #undef MEMBER
 };
 
-/* False where it is missing. It stays loaded. */
+/* False where it is missing. */
 int ky_libdw_load(struct ky_libdw *out);
 
 #endif

@@ -413,14 +413,16 @@ char *ky_symbols_demangle(const char *name)
 	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
 	demangle_fn demangle;
 	void *library, *symbol;
-	int status;
 
 	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > MANGLED_MAX)
 		return NULL;
-	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-	symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!library)
+		return NULL;
+	symbol = dlsym(library, "__cxa_demangle");
+	dlclose(library);
 	if (!symbol)
 		return NULL;
 	memcpy(&demangle, &symbol, sizeof(demangle));
-	return demangle(name, NULL, NULL, &status);
+	return demangle(name, NULL, NULL, NULL);
 }
