@@ -10,7 +10,8 @@
  * Everything that repeats stands in the capture's dictionary and is referred to here by
  * number: track, type, domain, name, keys, attribute sets. Number 0 always means none;
  * track 0 means the thread that wrote the record. Times are raw ticks of the track's
- * clock and are stored as they came, even when they run backwards.
+ * clock and are stored as they came, even when they run backwards. Reserved members and
+ * flags without a name are 0.
  */
 #ifndef KYMO_RECORD_H
 #define KYMO_RECORD_H

@@ -7,7 +7,7 @@
  *
  *     if (kymo_session_trace(session, &trace, &error) == KYMO_OK)
  *             for (size_t i = 0; i < kymo_trace_event_count(trace); i++)
- *                     look_at(kymo_trace_event(trace, i));
+ *                     look_at(kymo_trace_event_at(trace, i));
  *     kymo_trace_destroy(trace);
  *
  * All that it leads to is its own and does not change until it is destroyed: any thread
@@ -47,21 +47,21 @@ KYMO_API void kymo_trace_destroy(struct kymo_trace *trace);
 
 /* Processes, devices, types, metadata; and sources, clocks, the ledger. */
 KYMO_API const struct kymo_trace_header *
-kymo_trace_header(const struct kymo_trace *trace);
-KYMO_API const struct kymo_trace_end *kymo_trace_end(const struct kymo_trace *trace);
+kymo_trace_header_of(const struct kymo_trace *trace);
+KYMO_API const struct kymo_trace_end *kymo_trace_end_of(const struct kymo_trace *trace);
 
 /*
  * The events in the order of sinks: of begin, longer ones first; KYMO_EVENT_ARROW are the
  * links, KYMO_EVENT_TRACK stands before anything is on that track. NULL behind the last.
  */
 KYMO_API size_t kymo_trace_event_count(const struct kymo_trace *trace);
-KYMO_API const struct kymo_trace_event *kymo_trace_event(const struct kymo_trace *trace,
-							 size_t index);
+KYMO_API const struct kymo_trace_event *
+kymo_trace_event_at(const struct kymo_trace *trace, size_t index);
 
 /* The track whose `index` that is; NULL behind the last. */
 KYMO_API size_t kymo_trace_track_count(const struct kymo_trace *trace);
-KYMO_API const struct kymo_trace_track *kymo_trace_track(const struct kymo_trace *trace,
-							 size_t index);
+KYMO_API const struct kymo_trace_track *
+kymo_trace_track_at(const struct kymo_trace *trace, size_t index);
 
 /*
  * The other end of an event's correlation, in constant time: of a launch the first thing

@@ -293,7 +293,7 @@ static void a_launch_and_what_it_launched_lead_to_each_other(void **state)
 	(void)state;
 	assert_int_equal(kymo_trace_load(&capture, 1, &trace, NULL), KYMO_OK);
 	build_free(build);
-	for (size_t i = 0; (event = kymo_trace_event(trace, i)); i++) {
+	for (size_t i = 0; (event = kymo_trace_event_at(trace, i)); i++) {
 		const struct kymo_trace_event *other = kymo_trace_linked(trace, event);
 
 		if (event->kind != KYMO_EVENT_SPAN) {

@@ -228,18 +228,18 @@ void kymo_trace_destroy(struct kymo_trace *trace)
 	free(trace);
 }
 
-const struct kymo_trace_header *kymo_trace_header(const struct kymo_trace *trace)
+const struct kymo_trace_header *kymo_trace_header_of(const struct kymo_trace *trace)
 {
 	return trace ? trace->header : NULL;
 }
 
-const struct kymo_trace_end *kymo_trace_end(const struct kymo_trace *trace)
+const struct kymo_trace_end *kymo_trace_end_of(const struct kymo_trace *trace)
 {
 	return trace ? trace->end : NULL;
 }
 
-const struct kymo_trace_event *kymo_trace_event(const struct kymo_trace *trace,
-						size_t index)
+const struct kymo_trace_event *kymo_trace_event_at(const struct kymo_trace *trace,
+						   size_t index)
 {
 	return trace && index < trace->event_count ? trace->events.at[index] : NULL;
 }
@@ -254,8 +254,8 @@ size_t kymo_trace_track_count(const struct kymo_trace *trace)
 	return trace ? trace->track_count : 0;
 }
 
-const struct kymo_trace_track *kymo_trace_track(const struct kymo_trace *trace,
-						size_t index)
+const struct kymo_trace_track *kymo_trace_track_at(const struct kymo_trace *trace,
+						   size_t index)
 {
 	return trace && index < trace->track_count ? trace->tracks[index] : NULL;
 }

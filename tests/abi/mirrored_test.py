@@ -83,6 +83,14 @@ def test_no_struct_has_a_type_whose_size_or_meaning_depends():
     assert not wrong, wrong
 
 
+def test_no_function_hides_a_struct():
+    """In C++ a struct is called by its name alone, unless a function has that name."""
+    names = {name for _, name, _ in structs()}
+    hiding = [(header, name) for header, text in headers()
+              for name in re.findall(r"\b(kymo_\w+)\(", COMMENT.sub("", text)) if name in names]
+    assert not hiding, hiding
+
+
 def test_what_does_not_grow_says_that_it_is_frozen():
     wrong = []
     for header, text in headers():

@@ -254,7 +254,7 @@ static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **st
 			 KYMO_OK);
 	unlink(capture);
 	assert_int_equal(kymo_trace_take("a b", &trace, NULL), KYMO_OK);
-	for (size_t i = 0; (event = kymo_trace_event(trace, i)); i++) {
+	for (size_t i = 0; (event = kymo_trace_event_at(trace, i)); i++) {
 		if (event->kind != KYMO_EVENT_SPAN)
 			continue;
 		spans++;
@@ -264,8 +264,8 @@ static void a_trace_in_memory_is_whole_and_saved_as_it_would_have_been(void **st
 		assert_ptr_equal(event->track->base, event->track);
 	}
 	assert_int_equal(spans, 3);
-	assert_int_equal(kymo_trace_header(trace)->process_count, 1);
-	assert_int_equal(kymo_trace_end(trace)->ledger->spans, 3);
+	assert_int_equal(kymo_trace_header_of(trace)->process_count, 1);
+	assert_int_equal(kymo_trace_end_of(trace)->ledger->spans, 3);
 	assert_int_equal(kymo_trace_save(trace, later, NULL, NULL, NULL), KYMO_OK);
 	assert_int_equal(kymo_trace_save(trace, later, NULL, NULL, NULL),
 			 KYMO_ERROR_EXISTS);
@@ -305,7 +305,7 @@ static void a_session_is_saved_to_memory_and_to_a_file(void **state)
 	assert_int_equal(kymo_trace_take("", &trace, NULL), KYMO_OK);
 	kymo_trace_destroy(trace);
 	assert_int_equal(kymo_trace_take("no such folder/s", &trace, NULL), KYMO_OK);
-	assert_int_equal(kymo_trace_end(trace)->ledger->spans, 1);
+	assert_int_equal(kymo_trace_end_of(trace)->ledger->spans, 1);
 	kymo_trace_destroy(trace);
 	unlink(path);
 	assert_int_equal(count_files(), 0);
@@ -332,7 +332,7 @@ static void a_trace_in_memory_is_taken_once_the_last_one_of_its_name(void **stat
 	assert_int_equal(kymo_trace_save(NULL, "x.json", NULL, NULL, &error),
 			 KYMO_ERROR_INVALID);
 	kymo_trace_destroy(NULL);
-	assert_null(kymo_trace_event(NULL, 0));
+	assert_null(kymo_trace_event_at(NULL, 0));
 }
 
 static void wrong_arguments_are_refused(void **state)
@@ -390,7 +390,7 @@ static void *put_and_take(void *context)
 				 KYMO_OK);
 		if (kymo_trace_take("shared", &trace, NULL) != KYMO_OK)
 			continue; /* another one was faster */
-		assert_int_equal(kymo_trace_end(trace)->ledger->spans, 3);
+		assert_int_equal(kymo_trace_end_of(trace)->ledger->spans, 3);
 		kymo_trace_destroy(trace);
 		taken++;
 	}

@@ -169,14 +169,14 @@ static void the_last_of_it_is_cut_to_the_nanosecond(void **state)
 			 KYMO_OK);
 	assert_int_equal(kymo_trace_take("s", &trace, NULL), KYMO_OK);
 	for (size_t i = 0; i < kymo_trace_event_count(trace); i++) {
-		const struct kymo_trace_event *event = kymo_trace_event(trace, i);
+		const struct kymo_trace_event *event = kymo_trace_event_at(trace, i);
 
 		if (event->kind == KYMO_EVENT_SPAN) {
 			assert_int_equal(event->values[1].u64, 500 + spans);
 			spans++;
 		}
 	}
-	ledger = kymo_trace_end(trace)->ledger;
+	ledger = kymo_trace_end_of(trace)->ledger;
 	assert_int_equal(spans, 10);
 	assert_int_equal(summary.events, 10);
 	assert_int_equal(summary.lost, 0);
@@ -185,8 +185,8 @@ static void the_last_of_it_is_cut_to_the_nanosecond(void **state)
 	assert_int_equal(ledger->written, 10);
 	assert_int_equal(ledger->out_of_window, 501);
 	assert_balanced(ledger);
-	for (uint32_t i = 0; i < kymo_trace_end(trace)->source_count; i++)
-		assert_int_equal(kymo_trace_end(trace)->sources[i]->events, 10);
+	for (uint32_t i = 0; i < kymo_trace_end_of(trace)->source_count; i++)
+		assert_int_equal(kymo_trace_end_of(trace)->sources[i]->events, 10);
 	assert_true(summary.duration_ns <= (int64_t)last_ns);
 	kymo_trace_destroy(trace);
 	/* All of it is still there. */

@@ -89,11 +89,11 @@ static void it_has_every_event_in_the_order_of_a_sink(void **state)
 		KYMO_OK);
 	assert_true(count > 200);
 	for (size_t i = 0; i < count; i++) {
-		const struct kymo_trace_event *event = kymo_trace_event(trace, i);
+		const struct kymo_trace_event *event = kymo_trace_event_at(trace, i);
 		const struct memory_event *other = &sink.events[at];
 
 		assert_ptr_equal(event->track,
-				 kymo_trace_track(trace, event->track->index));
+				 kymo_trace_track_at(trace, event->track->index));
 		if (event->kind == KYMO_EVENT_TRACK)
 			continue;
 		assert_true(at++ < sink.count);
@@ -106,11 +106,11 @@ static void it_has_every_event_in_the_order_of_a_sink(void **state)
 		assert_memory_equal(event->name.data, other->name, event->name.size);
 	}
 	assert_int_equal(at, sink.count);
-	assert_null(kymo_trace_event(trace, count));
-	assert_null(kymo_trace_track(trace, kymo_trace_track_count(trace)));
-	assert_memory_equal(kymo_trace_end(trace)->ledger, &sink.ledger,
+	assert_null(kymo_trace_event_at(trace, count));
+	assert_null(kymo_trace_track_at(trace, kymo_trace_track_count(trace)));
+	assert_memory_equal(kymo_trace_end_of(trace)->ledger, &sink.ledger,
 			    sizeof(sink.ledger));
-	assert_int_equal(kymo_trace_header(trace)->process_count, 1);
+	assert_int_equal(kymo_trace_header_of(trace)->process_count, 1);
 	memory_free(&sink);
 	kymo_trace_destroy(trace);
 }
@@ -175,7 +175,7 @@ static void a_session_gives_its_trace_and_stays_as_it_is(void **state)
 		assert_int_equal(kymo_session_trace(session, &trace, NULL), KYMO_OK);
 		/* Its track, and it. */
 		assert_int_equal(kymo_trace_event_count(trace), 2);
-		assert_memory_equal(kymo_trace_event(trace, 1)->name.data, "once", 4);
+		assert_memory_equal(kymo_trace_event_at(trace, 1)->name.data, "once", 4);
 		kymo_trace_destroy(trace);
 	}
 	kymo_session_destroy(session);
@@ -189,7 +189,7 @@ static void tell(const struct kymo_trace *trace, char *out, size_t size)
 
 	out[0] = '\0';
 	for (size_t i = 0; i < kymo_trace_event_count(trace); i++) {
-		const struct kymo_trace_event *event = kymo_trace_event(trace, i);
+		const struct kymo_trace_event *event = kymo_trace_event_at(trace, i);
 
 		used += (size_t)snprintf(
 			out + used, size - used, "%u %u %.*s %zu", event->kind,
@@ -276,9 +276,9 @@ static void wrong_arguments_are_refused(void **state)
 	assert_int_equal(kymo_session_trace(NULL, NULL, &error), KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_trace_load(NULL, 0, &trace, &error), KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_trace_load(NULL, 0, NULL, &error), KYMO_ERROR_INVALID);
-	assert_null(kymo_trace_header(NULL));
-	assert_null(kymo_trace_end(NULL));
-	assert_null(kymo_trace_track(NULL, 0));
+	assert_null(kymo_trace_header_of(NULL));
+	assert_null(kymo_trace_end_of(NULL));
+	assert_null(kymo_trace_track_at(NULL, 0));
 	assert_null(kymo_trace_linked(NULL, NULL));
 	assert_int_equal(kymo_trace_event_count(NULL), 0);
 	assert_int_equal(kymo_trace_track_count(NULL), 0);
