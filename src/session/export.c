@@ -60,8 +60,10 @@ static void fill_summary(struct kymo_summary *out, const struct kymo_summary *fr
 int32_t ky_export_count(const char *capture, struct ky_progress *progress,
 			struct kymo_summary *summary, struct kymo_error *error)
 {
-	struct ky_pass pass = {
-		.captures = &capture, .capture_count = 1, .progress = progress};
+	struct ky_pass pass = {.captures = &capture,
+			       .capture_count = 1,
+			       .is_count = 1,
+			       .progress = progress};
 	struct stat file = {0};
 	int32_t status = ky_result_check(summary, error);
 

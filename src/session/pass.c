@@ -195,7 +195,10 @@ static int32_t run(struct ky_pass *pass, struct ky_reader *const *readers,
 
 	tap->progress = pass->progress;
 	watch_readers(pass, readers);
-	if (pass->since_ns == 0)
+	if (pass->is_count)
+		status = ky_timeline_count(readers, pass->capture_count, &tap_ops, tap,
+					   error);
+	else if (pass->since_ns == 0)
 		status = ky_timeline_run(readers, pass->capture_count, &tap_ops, tap,
 					 result, NULL, error);
 	else

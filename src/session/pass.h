@@ -15,6 +15,7 @@ struct ky_pass {
 	const char *const *captures;
 	size_t capture_count;
 	int64_t since_ns;             /* what ended before is left out; 0: nothing is */
+	int is_count;                 /* of all that is made only the summary is wanted */
 	struct ky_progress *progress; /* or NULL */
 	struct kymo_summary summary;  /* filled, but for the bytes of outputs */
 };

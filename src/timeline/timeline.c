@@ -20,6 +20,7 @@ struct timeline {
 	struct kymo_trace_ledger ledger;
 	struct kymo_trace_header header;
 	struct kymo_error *error;
+	int is_count; /* nobody reads the names */
 };
 
 static int32_t no_memory(struct timeline *timeline)
@@ -35,7 +36,8 @@ static int32_t make_parts(struct timeline *timeline, struct ky_reader *const *re
 	struct ky_scan *scan = &timeline->scan;
 	int32_t status = ky_model_create(&timeline->model, readers, count, error);
 
-	if (status == KYMO_OK && ky_model_find_codes(timeline->model) != KYMO_OK)
+	if (status == KYMO_OK && !timeline->is_count &&
+	    ky_model_find_codes(timeline->model) != KYMO_OK)
 		status = no_memory(timeline);
 	if (status == KYMO_OK)
 		status = ky_sorter_create(&timeline->stream.sorters[KY_STREAM_ITEMS],
@@ -238,41 +240,59 @@ static int32_t write_all(struct timeline *timeline, const struct kymo_sink_ops *
 	return status;
 }
 
+static int32_t run(struct timeline *timeline, struct ky_reader *const *readers,
+		   size_t count, const struct kymo_sink_ops *ops, void *sink,
+		   struct kymo_sink_result *result)
+{
+	int32_t status;
+
+	timeline->ledger.struct_size = sizeof(timeline->ledger);
+	status = make_parts(timeline, readers, count);
+	if (status == KYMO_OK)
+		status = ky_scan_run(&timeline->scan, timeline->error);
+	if (status == KYMO_OK)
+		status = ky_sorter_finish(timeline->stream.sorters[KY_STREAM_ITEMS],
+					  timeline->error);
+	if (status == KYMO_OK)
+		status = add_unfinished(timeline);
+	if (status == KYMO_OK)
+		status = project(timeline);
+	if (status == KYMO_OK)
+		status = join(timeline);
+	if (status == KYMO_OK)
+		status = make_header(timeline,
+				     count > 0 ? ky_reader_command_line(readers[0])
+					       : KYMO_STR(""));
+	if (status == KYMO_OK) {
+		ky_ledger_add_captures(&timeline->ledger, timeline->model,
+				       timeline->scan.capture_written);
+		ky_ledger_add_files(&timeline->ledger, readers, count);
+		status = write_all(timeline, ops, sink, result);
+	}
+	if (status != KYMO_OK)
+		ops->abort(sink);
+	destroy_parts(timeline);
+	return status;
+}
+
 int32_t ky_timeline_run(struct ky_reader *const *readers, size_t count,
 			const struct kymo_sink_ops *ops, void *sink,
 			struct kymo_sink_result *result, struct kymo_trace_ledger *ledger,
 			struct kymo_error *error)
 {
 	struct timeline timeline = {.error = error};
-	int32_t status;
+	int32_t status = run(&timeline, readers, count, ops, sink, result);
 
-	timeline.ledger.struct_size = sizeof(timeline.ledger);
-	status = make_parts(&timeline, readers, count);
-	if (status == KYMO_OK)
-		status = ky_scan_run(&timeline.scan, error);
-	if (status == KYMO_OK)
-		status =
-			ky_sorter_finish(timeline.stream.sorters[KY_STREAM_ITEMS], error);
-	if (status == KYMO_OK)
-		status = add_unfinished(&timeline);
-	if (status == KYMO_OK)
-		status = project(&timeline);
-	if (status == KYMO_OK)
-		status = join(&timeline);
-	if (status == KYMO_OK)
-		status = make_header(&timeline,
-				     count > 0 ? ky_reader_command_line(readers[0])
-					       : KYMO_STR(""));
-	if (status == KYMO_OK) {
-		ky_ledger_add_captures(&timeline.ledger, timeline.model,
-				       timeline.scan.capture_written);
-		ky_ledger_add_files(&timeline.ledger, readers, count);
-		status = write_all(&timeline, ops, sink, result);
-	}
-	if (status != KYMO_OK)
-		ops->abort(sink);
-	else if (ledger)
+	if (status == KYMO_OK && ledger)
 		*ledger = timeline.ledger;
-	destroy_parts(&timeline);
 	return status;
+}
+
+int32_t ky_timeline_count(struct ky_reader *const *readers, size_t count,
+			  const struct kymo_sink_ops *ops, void *sink,
+			  struct kymo_error *error)
+{
+	struct timeline timeline = {.error = error, .is_count = 1};
+
+	return run(&timeline, readers, count, ops, sink, NULL);
 }

@@ -29,4 +29,9 @@ int32_t ky_timeline_run(struct ky_reader *const *readers, size_t count,
 			struct kymo_sink_result *result, struct kymo_trace_ledger *ledger,
 			struct kymo_error *error);
 
+/* The same for a sink that looks at no names: code addresses are not looked up. */
+int32_t ky_timeline_count(struct ky_reader *const *readers, size_t count,
+			  const struct kymo_sink_ops *ops, void *sink,
+			  struct kymo_error *error);
+
 #endif
