@@ -67,15 +67,22 @@ static const char *say_errno(int error)
 	}
 }
 
-/* A path may name anything by now: a pipe must not be waited for. */
+/*
+ * A path may name anything by now, and that of a capture from elsewhere whatever its
+ * maker liked: what is no file is not opened, since that alone may do something, or wait.
+ */
 static const char *open_image(const struct ky_libdw *dw, const char *path,
 			      struct image *out, struct stat *file)
 {
-	out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (out->fd < 0)
+	if (stat(path, file) != 0)
 		return say_errno(errno);
-	if (fstat(out->fd, file) == 0 && S_ISREG(file->st_mode))
-		out->elf = dw->elf_begin(out->fd, ELF_C_READ, NULL);
+	if (S_ISREG(file->st_mode)) {
+		out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (out->fd < 0)
+			return say_errno(errno);
+		if (fstat(out->fd, file) == 0)
+			out->elf = dw->elf_begin(out->fd, ELF_C_READ, NULL);
+	}
 	if (out->elf && dw->elf_kind(out->elf) == ELF_K_ELF)
 		return NULL;
 	close_image(dw, out);
