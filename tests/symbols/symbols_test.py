@@ -25,6 +25,7 @@ def run(*command, **more):
 
 def build(*options, only_program=()):
     """The program and its library, in this folder."""
+    options = "-Wl,--build-id=sha1", *options
     run(COMPILER, "-shared", "-fPIC", *options, f"{HERE}/library.c", "-o", "libcoded.so")
     run(COMPILER, f"-I{SOURCE}/include", *options, *only_program, f"{HERE}/coder.c", "-o", "coder",
         "-L.", "-lcoded", "-ldl", "-pthread", "-rdynamic", f"-Wl,-rpath,{os.getcwd()}")
