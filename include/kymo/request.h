@@ -46,7 +46,7 @@ struct kymo_request_status {
 	uint64_t late_ns;      /* by so much the recording began after its time */
 	uint64_t events, lost; /* of what was saved, as in struct kymo_summary */
 	int64_t duration_ns;
-	char path[1024];
+	char path[4096];
 	char reason[512];
 	uint32_t percent; /* of the processing that is done */
 	uint32_t reserved0;

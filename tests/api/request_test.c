@@ -181,7 +181,7 @@ static void exactly_the_iterations_asked_for_are_recorded(void **state)
 static void a_request_that_cannot_be_met_is_refused_and_changes_nothing(void **state)
 {
 	const char *path = in_folder("no.json");
-	static char long_path[2000];
+	static char long_path[5000];
 
 	(void)state;
 	memset(long_path, 'x', sizeof(long_path) - 1);
