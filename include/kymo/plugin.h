@@ -11,6 +11,10 @@
  *
  *     create -> prepare -> start -> (set_paused)* -> stop -> flush -> prepare ... destroy
  *
+ * They come from any thread: one of the program, the vendor's loader, or one of the
+ * library, which ends with the call. One that has not returned when time is up is left
+ * behind, its source has failed, and is called again when it has.
+ *
  * The host numbers what the tables declare and hands the numbers to create; what turns up
  * later (devices, tracks, strings, attribute sets, further types) the source registers
  * itself. Numbers stay valid for the life of the process, in forked children too.
@@ -200,7 +204,8 @@ struct kymo_source_ops {
 			   struct kymo_error *error);
 	int32_t (*start)(void *source, struct kymo_error *error);
 	/*
-	 * Rest (1) or go on (0), which need not take turns. The gate stays as it is, for
+	 * Rest (1) or go on (0), which need not take turns. It lowers or raises a flag: a
+	 * thread that is being measured may wait for it. The gate stays as it is, for
 	 * the others: test a flag of your own as well. A source that cannot rest goes on,
 	 * and what it emits is counted as filtered.
 	 */

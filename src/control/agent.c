@@ -270,7 +270,7 @@ static void decide(void)
 	if (parent == PHASE_FOLLOWED)
 		ky_sources_forked();
 	else
-		ky_sources_begin(welcome.wanted, ky_gate_epoch());
+		ky_sources_begin(welcome.wanted, ky_gate_epoch(), 0);
 	/* A name that does not fit in the dictionary any more cannot begin either. */
 	if (welcome.range[0])
 		(void)ky_range_arm(welcome.range, NULL);

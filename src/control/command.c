@@ -17,7 +17,7 @@
 #include "session/source.h"
 
 /* For all sources together: less than a recorder waits. */
-#define STOP_LIMIT_NS 1500000000u
+#define LIMIT_NS 1500000000u
 
 /* Of this process; touched by its thread only, and before that by who starts it. */
 static struct {
@@ -46,7 +46,7 @@ int ky_command_is_done(const struct ky_capture *capture)
 
 static void rest(void)
 {
-	ky_sources_pause(1);
+	ky_sources_pause(1, ky_monotonic_ns() + LIMIT_NS);
 	served.resting_ticks = ky_ticks();
 	ky_gate_pause();
 	served.is_resting = 1;
@@ -56,7 +56,7 @@ static void go_on(void)
 {
 	ky_gate_resume();
 	ky_mark_gap(served.resting_ticks, "paused by the recorder");
-	ky_sources_pause(0);
+	ky_sources_pause(0, ky_monotonic_ns() + LIMIT_NS);
 	served.is_resting = 0;
 }
 
@@ -67,7 +67,7 @@ static void stop(void)
 	if (served.is_resting)
 		ky_mark_gap(served.resting_ticks, "paused by the recorder");
 	served.is_resting = 0;
-	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
+	ky_sources_end(ky_monotonic_ns() + LIMIT_NS);
 	ky_capture_cut(served.capture);
 	served.is_over = 1;
 }

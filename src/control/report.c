@@ -23,6 +23,7 @@ struct fate {
 	uint32_t state; /* KYMO_STATE_* */
 	int is_seen;    /* a process knew of it */
 	char reason[200], remedy[200];
+	char broken[200]; /* why one that had begun failed before its end, or "" */
 };
 
 struct fates {
@@ -105,8 +106,12 @@ static int add_states(struct fates *fates, const struct ky_catalog *catalog)
 		if (!fate)
 			return 0;
 		fate->is_seen = 1;
-		if (has_recorded(fate->state) && !has_recorded(entry->state))
+		if (has_recorded(fate->state) && !has_recorded(entry->state)) {
+			if (entry->state == KYMO_STATE_FAILED)
+				copy_line(fate->broken, sizeof(fate->broken),
+					  ky_catalog_string(catalog, entry->reason));
 			continue;
+		}
 		fate->state = entry->state;
 		copy_line(fate->reason, sizeof(fate->reason),
 			  ky_catalog_string(catalog, entry->reason));
@@ -226,6 +231,10 @@ static int is_app(const char *name)
 
 static void tell_fate(const struct fate *fate, char *out, size_t size)
 {
+	if (fate->broken[0]) {
+		snprintf(out, size, "%s, since it failed: %s", fate->name, fate->broken);
+		return;
+	}
 	snprintf(out, size, "%s: %s%s%s%s%s", fate->name,
 		 fate->is_seen        ? state_name(fate->state)
 		 : is_app(fate->name) ? "the program made no mark"
@@ -245,7 +254,7 @@ static void tell_sources(const struct fates *fates, struct ky_report *report)
 			continue; /* a program without marks is nothing to be told of */
 		if (!fate->is_seen)
 			append(report->absent, sizeof(report->absent), ", ", fate->name);
-		else if (!has_recorded(fate->state))
+		else if (!has_recorded(fate->state) || fate->broken[0])
 			append(report->failed, sizeof(report->failed), "; ", text);
 	}
 }

@@ -91,7 +91,7 @@ static const struct kymo_plugin plugin = {
 static void begin(void)
 {
 	begin_recording();
-	ky_sources_begin("", ky_gate_epoch());
+	ky_sources_begin("", ky_gate_epoch(), 0);
 }
 
 /* ---- Drains ---- */
@@ -195,7 +195,7 @@ static void the_same_drain_again_changes_nothing(void **state)
 static void *pause_sources(void *context)
 {
 	(void)context;
-	ky_sources_pause(1);
+	ky_sources_pause(1, 0);
 	return NULL;
 }
 

@@ -322,16 +322,16 @@ static void options_have_what_is_set_or_their_fallback(void **state)
 	assert_int_equal(table->option(host, "mode", &value), KYMO_OK);
 	assert_null(value.data);
 	assert_int_equal(table->option(host, "none", &value), KYMO_ERROR_NOT_FOUND);
-	ky_sources_begin("npu:rate=5,npu:mode=a b", 1);
+	ky_sources_begin("npu:rate=5,npu:mode=a b", 1, 0);
 	assert_int_equal(table->option(host, "rate", &kept), KYMO_OK);
 	assert_memory_equal(kept.data, "5", kept.size + 1);
 	assert_int_equal(table->option(host, "mode", &value), KYMO_OK);
 	assert_memory_equal(value.data, "a b", value.size + 1);
-	ky_sources_begin("npu:rate=6", 2);
+	ky_sources_begin("npu:rate=6", 2, 0);
 	assert_int_equal(table->option(host, "rate", &value), KYMO_OK);
 	assert_memory_equal(value.data, "6", value.size + 1);
 	assert_memory_equal(kept.data, "5", kept.size + 1);
-	ky_sources_end(0);
+	ky_sources_end(1);
 }
 
 static int set_up(void **state)

@@ -23,12 +23,29 @@ static int has_told(const struct ky_instance *instance)
 	return (int)__atomic_load_n(&instance->host->has_told, __ATOMIC_RELAXED);
 }
 
+/* Says which operation comes now. */
+static void enter(struct ky_instance *instance, const char *operation)
+{
+	__atomic_store_n(&instance->operation, operation, __ATOMIC_RELAXED);
+}
+
+/*
+ * After an operation: whether it came back too late. It has been told then that the
+ * source has failed, and the session it was for may be over: nothing is said any more.
+ */
+static int is_late(const struct ky_instance *instance)
+{
+	return (int)__atomic_load_n(&instance->is_abandoned, __ATOMIC_RELAXED);
+}
+
 /* The source is not part of this session; what it said about that itself holds. */
 static void leave_out(struct ky_instance *instance, const char *step, int32_t status,
 		      const struct kymo_error *error)
 {
 	char reason[128];
 
+	if (is_late(instance))
+		return;
 	instance->failed_epoch = ky_session_page()->sources_epoch;
 	if (has_told(instance))
 		return;
@@ -45,11 +62,13 @@ static void sample_clocks(struct ky_instance *instance)
 
 	if (!KYMO_HAS_FUNCTION(instance->ops, sample_clock))
 		return;
-	for (size_t i = 0; i < count; i++) {
+	enter(instance, "sample_clock");
+	for (size_t i = 0; i < count && !is_late(instance); i++) {
 		struct kymo_clock_pair pair;
 
 		if (instance->ops->sample_clock(instance->source, clocks[i], &pair) ==
-		    KYMO_OK)
+			    KYMO_OK &&
+		    !is_late(instance))
 			ky_host_table()->anchor(instance->host, clocks[i], &pair);
 	}
 }
@@ -62,6 +81,7 @@ static void create(struct ky_instance *instance)
 
 	__atomic_store_n(&host->has_told, 0, __ATOMIC_RELAXED);
 	status = ky_host_declare(host, &error);
+	enter(instance, "create");
 	if (status == KYMO_OK)
 		status = instance->ops->create(ky_host_table(), host, &host->numbers,
 					       &instance->source, &error);
@@ -85,6 +105,7 @@ static int32_t prepare(struct ky_instance *instance, uint32_t epoch,
 	};
 	int32_t status = KYMO_OK;
 
+	enter(instance, "prepare");
 	host->epoch = epoch;
 	__atomic_store_n(&host->is_frozen, 0, __ATOMIC_RELAXED);
 	if (KYMO_HAS_FUNCTION(instance->ops, prepare))
@@ -113,6 +134,31 @@ static int shut_out(struct ky_instance *instance, uint64_t deadline_ns)
 	return ky_host_close_timer(instance->host, deadline_ns);
 }
 
+/* What has begun too late for its session ends at once; what that says is not heard. */
+static void end_late(struct ky_instance *instance)
+{
+	const uint64_t deadline_ns = ky_monotonic_ns() + STOP_LIMIT_NS;
+
+	ky_host_close(instance->host);
+	if (instance->ops->stop(instance->source, deadline_ns) >= 0 &&
+	    KYMO_HAS_FUNCTION(instance->ops, flush))
+		instance->ops->flush(instance->source, deadline_ns);
+}
+
+static int32_t start(struct ky_instance *instance, struct kymo_error *error)
+{
+	int32_t status;
+
+	ky_host_publish_metadata(instance->host);
+	/* Before start: its first record may come from another thread at once. */
+	ky_host_open(instance->host);
+	enter(instance, "start");
+	status = instance->ops->start(instance->source, error);
+	if (status != KYMO_OK)
+		ky_host_close(instance->host);
+	return status;
+}
+
 static void begin(struct ky_instance *instance)
 {
 	uint32_t epoch = ky_session_page()->sources_epoch;
@@ -121,17 +167,17 @@ static void begin(struct ky_instance *instance)
 
 	__atomic_store_n(&instance->host->has_told, 0, __ATOMIC_RELAXED);
 	status = prepare(instance, epoch, &error);
-	if (status != KYMO_OK) {
+	if (status != KYMO_OK || is_late(instance)) {
 		leave_out(instance, "prepare", status, &error);
 		return;
 	}
-	ky_host_publish_metadata(instance->host);
-	/* Before start: its first record may come from another thread at once. */
-	ky_host_open(instance->host);
-	status = instance->ops->start(instance->source, &error);
+	status = start(instance, &error);
 	if (status != KYMO_OK) {
-		ky_host_close(instance->host);
 		leave_out(instance, "start", status, &error);
+		return;
+	}
+	if (is_late(instance)) {
+		end_late(instance);
 		return;
 	}
 	instance->state = KY_RUNNING;
@@ -160,13 +206,18 @@ static void stop(struct ky_instance *instance, uint64_t deadline_ns)
 {
 	struct kymo_source_host *host = instance->host;
 	char reason[64];
-	int32_t status = instance->ops->stop(instance->source, deadline_ns);
-	const int has_answered =
-		status != KYMO_AGAIN || wait_until_stopped(instance, deadline_ns);
+	int32_t status;
+	int has_answered;
 
+	enter(instance, "stop");
+	status = instance->ops->stop(instance->source, deadline_ns);
+	has_answered = status != KYMO_AGAIN || wait_until_stopped(instance, deadline_ns);
 	sample_clocks(instance);
+	enter(instance, "flush");
 	if (KYMO_HAS_FUNCTION(instance->ops, flush) && status >= 0)
 		status = instance->ops->flush(instance->source, deadline_ns);
+	if (is_late(instance))
+		return;
 	if (!has_answered) {
 		ky_host_set_state(host, KYMO_STATE_FAILED,
 				  "it was told to stop and had not answered when time "
@@ -211,21 +262,46 @@ static void refuse(struct ky_instance *instance)
 	leave_out(instance, "start", KYMO_ERROR_BUSY, &error);
 }
 
+static void say_stuck(struct ky_instance *instance, const char *since)
+{
+	const char *operation = __atomic_load_n(&instance->operation, __ATOMIC_RELAXED);
+	char reason[128];
+
+	ky_host_close(instance->host);
+	snprintf(reason, sizeof(reason), "its %s has not returned %s", operation, since);
+	ky_host_set_state(instance->host, KYMO_STATE_FAILED, reason, NULL);
+}
+
+void ky_instance_give_up(struct ky_instance *instance)
+{
+	say_stuck(instance, "when time was up; what came later is counted as late");
+}
+
+void ky_instance_refuse(struct ky_instance *instance)
+{
+	say_stuck(instance, "since an earlier session");
+}
+
 /* One that cannot rest goes on, and what it hands in is counted as filtered. */
 static void change_pause(struct ky_instance *instance)
 {
 	uint32_t paused = ky_session_page()->sources_paused;
 
 	instance->is_paused = paused;
-	if (KYMO_HAS_FUNCTION(instance->ops, set_paused))
-		instance->ops->set_paused(instance->source, paused);
+	enter(instance, "set_paused");
+	instance->ops->set_paused(instance->source, paused);
 }
 
-void ky_instance_drain(struct ky_instance *instance, const struct ky_drain *drain,
-		       uint64_t deadline_ns)
+/* The driver may be gone after it, so neither regions nor ticks come any more. */
+static void drain(struct ky_instance *instance)
 {
+	const struct ky_drain drain = instance->drain;
+	const uint64_t deadline_ns = instance->drain_deadline_ns;
+
+	instance->drain.drain = NULL;
+	enter(instance, "drain at exit");
 	if (instance->state == KY_RUNNING && shut_out(instance, deadline_ns))
-		drain->drain(drain->source, deadline_ns);
+		drain.drain(drain.source, deadline_ns);
 }
 
 uint32_t ky_instance_state_of(int32_t status)
@@ -246,6 +322,8 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 {
 	const struct ky_session_page *page = ky_session_page();
 
+	if (instance->drain.drain)
+		return drain;
 	switch (instance->state) {
 	case KY_NEW:
 		return is_wanted ? create : NULL;
@@ -254,7 +332,10 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 	case KY_RUNNING:
 		if (!is_wanted || instance->host->epoch != page->sources_epoch)
 			return end;
-		return instance->is_paused != page->sources_paused ? change_pause : NULL;
+		return instance->is_paused != page->sources_paused &&
+				       KYMO_HAS_FUNCTION(instance->ops, set_paused)
+			       ? change_pause
+			       : NULL;
 	case KY_HUNG:
 		return is_wanted ? refuse : NULL;
 	}
@@ -264,6 +345,8 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 void ky_instance_reset(struct ky_instance *instance)
 {
 	instance->is_claimed = instance->state != KY_NEW;
+	instance->is_abandoned = 0;
+	instance->drain.drain = NULL;
 	instance->failed_epoch = 0;
 	instance->is_recording = 0;
 	instance->guests = 0;

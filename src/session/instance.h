@@ -6,6 +6,10 @@
  *
  * What is between prepare and start, or stop and flush, cannot be seen from outside. One
  * whose tick does not end is HUNG, and stays so: nobody may enter it any more.
+ *
+ * Whoever drives an instance has its claim. When that thread is waited for no more, since
+ * an operation does not return, the instance is abandoned: the claim stays, so nobody
+ * else enters it, until the operation does return.
  */
 #ifndef KYMO_SESSION_INSTANCE_H
 #define KYMO_SESSION_INSTANCE_H
@@ -22,10 +26,14 @@ struct ky_instance {
 	void *source;
 	enum ky_instance_state state;
 	uint32_t is_claimed;   /* a thread is in its operations */
+	uint32_t is_abandoned; /* and is waited for no more */
 	uint32_t failed_epoch; /* of the session that it is left out of */
 	uint32_t is_recording; /* between start and stop */
 	uint32_t is_paused;    /* it was told to rest */
 	uint32_t guests;       /* threads in push_correlation or pop_correlation */
+	const char *operation; /* the last that was entered, for people */
+	struct ky_drain drain; /* to be run as the next operation, or none */
+	uint64_t drain_deadline_ns;
 };
 
 /* KYMO_STATE_* of a source whose operation, or probe, has failed with this status. */
@@ -47,11 +55,11 @@ void ky_instance_reset(struct ky_instance *instance);
 void ky_instance_tell_forked(struct ky_instance *instance);
 
 /*
- * The drain that the source asked for at exit, if it is running. The driver may be gone
- * after it, so neither regions nor ticks come to the source any more.
+ * The operation that somebody is in has not returned when time was up (or still has not,
+ * since an earlier session): the source is left out of this session, and has failed.
  */
-void ky_instance_drain(struct ky_instance *instance, const struct ky_drain *drain,
-		       uint64_t deadline_ns);
+void ky_instance_give_up(struct ky_instance *instance);
+void ky_instance_refuse(struct ky_instance *instance);
 
 /* Calls the operation, if it records and has it; any thread, no claim. */
 void ky_instance_push(struct ky_instance *instance, uint16_t domain, uint64_t value);

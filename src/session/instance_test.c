@@ -225,7 +225,7 @@ static const struct kymo_plugin plugin = {
 static void begin(void)
 {
 	begin_recording();
-	ky_sources_begin("", ky_gate()->epoch);
+	ky_sources_begin("", ky_gate()->epoch, FAR_NS);
 }
 
 static void end(void)

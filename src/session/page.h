@@ -50,6 +50,7 @@ struct ky_session_page {
 	uint32_t sources_epoch;
 	uint32_t sources_paused; /* 1: those that can are to rest */
 	uint32_t types_lock;     /* the list of wanted activity types */
+	uint32_t source_change;  /* futex of whoever waits for a source to be left */
 	uint64_t sources_deadline_ns;
 	uint64_t exit_deadline_ns;              /* of all drains; 0: none has run */
 	const struct kymo_source_host *ticking; /* whose tick is under way, or NULL */

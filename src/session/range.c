@@ -105,7 +105,7 @@ static void rest(void)
 {
 	ky_gate_shut(); /* for marks at once; sources are to hear of it in the recording
 			 */
-	ky_sources_pause(1);
+	ky_sources_pause(1, 0);
 	range.resting_ticks = ky_ticks();
 	ky_gate_pause();
 }
@@ -114,7 +114,7 @@ static void go_on(void)
 {
 	ky_gate_resume();
 	ky_mark_gap(range.resting_ticks, WHY);
-	ky_sources_pause(0);
+	ky_sources_pause(0, 0);
 }
 
 int32_t ky_range_arm(const char *text, struct kymo_error *error)

@@ -38,7 +38,9 @@
 #include "session/source_load.h"
 #include "session/wanted_types.h"
 
-#define STOP_LIMIT_NS 2000000000u /* for all sources together */
+/* For all sources together. A driver's first call may take seconds. */
+#define START_LIMIT_NS 10000000000u
+#define STOP_LIMIT_NS  2000000000u
 
 static const char *const state_names[] = {
 	[KY_SESSION_NEW] = "not prepared",    [KY_SESSION_PREPARED] = "prepared",
@@ -116,7 +118,7 @@ static void let_go(struct kymo_session *session)
 
 static void rest(struct kymo_session *session)
 {
-	ky_sources_pause(1);
+	ky_sources_pause(1, ky_monotonic_ns() + STOP_LIMIT_NS);
 	session->paused_ticks = ky_ticks();
 	ky_gate_pause();
 	session->state = KY_SESSION_PAUSED;
@@ -126,7 +128,7 @@ static void go_on(struct kymo_session *session)
 {
 	ky_gate_resume();
 	ky_mark_gap(session->paused_ticks, "paused by the program");
-	ky_sources_pause(0);
+	ky_sources_pause(0, ky_monotonic_ns() + STOP_LIMIT_NS);
 	session->state = KY_SESSION_RECORDING;
 }
 
@@ -289,7 +291,8 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 	ky_stages_begin(&session->stages);
 	session->state = KY_SESSION_PREPARED;
 	set_session(session);
-	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch);
+	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch,
+			 ky_monotonic_ns() + START_LIMIT_NS);
 	ky_client_prepare(session->client_flags);
 	return KYMO_OK;
 }

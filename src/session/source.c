@@ -2,9 +2,15 @@
 /*
  * Each source is an instance with a state; the session says which state it should be in.
  * Whoever changes what should be (a session begins or ends, a plug-in comes) drives the
- * instances there, step by step. A step claims its instance, so that one thread at a time
- * is in a source's operations, and looks again afterwards, so that nobody has to wait for
- * a thread that is inside: that thread takes the next step as well.
+ * instances there, step by step. Who drives has claimed the instance, so that one thread
+ * at a time is in a source's operations, and looks again before it lets go, so that
+ * nobody has to wait for a thread that is inside: that thread takes the next step as
+ * well.
+ *
+ * An operation that does not return cannot be taken back. So where somebody waits for
+ * sources a thread of ours drives each, which ends with its steps; when time is up the
+ * instance is abandoned to it. That thread needs no place in a vendor's loader: what a
+ * loader brings in is driven by the loader's own thread, whose locks it may hold.
  *
  * source_lock protects the list, states and claims, and is not held in an operation.
  */
@@ -12,18 +18,19 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/thread.h"
 #include "capture/gate.h"
 #include "session/host.h"
 #include "session/instance.h"
 #include "session/wanted.h"
 #include "session/wanted_types.h"
 
-#define POLL_NS 500000 /* of a claim */
+#define PATIENCE_NS 50000000u  /* with one source, before the next is driven beside it */
+#define GRACE_NS    250000000u /* for one that has kept its deadline to come back */
 
 static struct {
 	struct ky_instance instances[KY_SOURCES_MAX];
@@ -31,13 +38,6 @@ static struct {
 	uint32_t is_active; /* as page->sources_active, but inherited by children */
 	char wanted[KY_WANTED_MAX];
 } sources;
-
-static void pause_shortly(void)
-{
-	const struct timespec step = {0, POLL_NS};
-
-	nanosleep(&step, NULL);
-}
 
 static struct ky_type_source describe(const struct ky_instance *instance)
 {
@@ -66,15 +66,13 @@ static int has_wanted_types(const struct ky_instance *instance)
 	return ky_wanted_types_has_any(&source);
 }
 
-/* What brings the instance nearer to where it should be, or NULL. source_lock held. */
-static ky_step_fn next_step(const struct ky_instance *instance)
+/* Whether it should be part of what is recorded. source_lock held. */
+static int is_wanted(const struct ky_instance *instance)
 {
 	const struct ky_session_page *page = ky_session_page();
 
-	return ky_instance_next(
-		instance,
-		page->sources_active && instance->failed_epoch != page->sources_epoch &&
-			is_named(instance, sources.wanted) && has_wanted_types(instance));
+	return page->sources_active && instance->failed_epoch != page->sources_epoch &&
+	       is_named(instance, sources.wanted) && has_wanted_types(instance);
 }
 
 /* Why a source that was asked for stays out is said; all else is its own affair. */
@@ -92,36 +90,114 @@ static void tell_left_out(const struct ky_instance *instance)
 				  "none of its activity types is wanted", NULL);
 }
 
-static void release(struct ky_instance *instance)
-{
-	uint32_t *lock = &ky_gate()->source_lock;
+/* ---- Driving ---- */
 
-	ky_lock(lock);
-	instance->is_claimed = 0;
-	ky_unlock(lock);
+/* True if the caller is to drive it. source_lock held. */
+static int claim(struct ky_instance *instance)
+{
+	if (instance->is_claimed || !ky_instance_next(instance, is_wanted(instance)))
+		return 0;
+	instance->is_claimed = 1;
+	return 1;
 }
 
-/* Takes every step that is to be taken; false if another thread is about to. */
-static int drive(struct ky_instance *instance)
+/* The next step of one that is claimed; if there is none the claim is given back. */
+static ky_step_fn take_step(struct ky_instance *instance)
 {
+	uint32_t *lock = &ky_gate()->source_lock;
+	ky_step_fn step;
+
+	ky_lock(lock);
+	/* Whatever it was abandoned in has returned. */
+	__atomic_store_n(&instance->is_abandoned, 0, __ATOMIC_RELAXED);
+	step = ky_instance_next(instance, is_wanted(instance));
+	instance->is_claimed = step != NULL;
+	ky_unlock(lock);
+	return step;
+}
+
+/* Takes every step that is to be taken; the instance is claimed. */
+static void drive_claimed(void *context)
+{
+	struct ky_instance *instance = context;
+	ky_step_fn step;
+
+	while ((step = take_step(instance)) != NULL)
+		step(instance);
+	ky_tell_change(&ky_session_page()->source_change);
+}
+
+/* The same, unless another thread does. */
+static void drive(struct ky_instance *instance)
+{
+	uint32_t *lock = &ky_gate()->source_lock;
+	int is_ours;
+
+	ky_lock(lock);
+	is_ours = claim(instance);
+	ky_unlock(lock);
+	if (is_ours)
+		drive_claimed(instance);
+}
+
+/*
+ * The same, by a thread that can be given up; without one, by this one. What is inside
+ * since an earlier session is no part of this one.
+ */
+static void drive_beside(struct ky_instance *instance)
+{
+	uint32_t *lock = &ky_gate()->source_lock;
+	int is_ours, is_stuck;
+
+	ky_lock(lock);
+	is_ours = claim(instance);
+	is_stuck = instance->is_abandoned && is_wanted(instance);
+	if (is_stuck)
+		instance->failed_epoch = ky_session_page()->sources_epoch;
+	ky_unlock(lock);
+	if (is_stuck)
+		ky_instance_refuse(instance);
+	if (is_ours && ky_thread_start(drive_claimed, instance) != KYMO_OK)
+		drive_claimed(instance);
+}
+
+/* Waits until nobody is in it; false if somebody still is then. */
+static int wait_for(const struct ky_instance *instance, uint64_t due_ns)
+{
+	uint32_t *change = &ky_session_page()->source_change;
 	uint32_t *lock = &ky_gate()->source_lock;
 
 	for (;;) {
-		ky_step_fn step = NULL;
-		int is_claimed;
+		const uint32_t seen = __atomic_load_n(change, __ATOMIC_ACQUIRE);
+		int is_busy;
 
 		ky_lock(lock);
-		is_claimed = (int)instance->is_claimed;
-		if (!is_claimed)
-			step = next_step(instance);
-		if (step)
-			instance->is_claimed = 1;
+		is_busy = instance->is_claimed && !instance->is_abandoned;
 		ky_unlock(lock);
-		if (!step)
-			return !is_claimed;
-		step(instance);
-		release(instance);
+		if (!is_busy)
+			return 1;
+		if (ky_monotonic_ns() >= due_ns)
+			return 0;
+		ky_wait_for_change(change, seen, due_ns);
 	}
+}
+
+/* Time is up: unless it has come back meanwhile, it is abandoned. */
+static void give_up(struct ky_instance *instance)
+{
+	uint32_t *lock = &ky_gate()->source_lock;
+	int is_busy;
+
+	ky_lock(lock);
+	is_busy = instance->is_claimed && !instance->is_abandoned;
+	if (is_busy) {
+		__atomic_store_n(&instance->is_abandoned, 1, __ATOMIC_RELAXED);
+		instance->failed_epoch = ky_session_page()->sources_epoch;
+		instance->drain.drain = NULL;
+	}
+	ky_unlock(lock);
+	if (is_busy)
+		ky_instance_give_up(instance);
 }
 
 static uint32_t instance_count(void)
@@ -153,7 +229,9 @@ static void know_process(void)
 		if (!instance->is_claimed)
 			continue;
 		ky_instance_tell_forked(instance);
-		release(instance);
+		ky_lock(lock);
+		instance->is_claimed = 0;
+		ky_unlock(lock);
 	}
 }
 
@@ -232,19 +310,32 @@ int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *erro
 	return status;
 }
 
-/* Goes on with what is to be active now, whatever was before. */
-static void drive_all(void)
+/*
+ * Brings all where they are to be now; those that are not there at the deadline are given
+ * up. They come one after the other, but one that takes its time does not take that of
+ * the others. Deadline 0: all steps are the caller's, however long they take.
+ */
+static void settle(uint64_t deadline_ns)
 {
-	for (uint32_t i = 0; i < instance_count(); i++)
-		drive(&sources.instances[i]);
+	for (uint32_t i = 0; i < instance_count(); i++) {
+		struct ky_instance *instance = &sources.instances[i];
+
+		if (deadline_ns == 0) {
+			drive(instance);
+		} else {
+			drive_beside(instance);
+			wait_for(instance, ky_monotonic_ns() + PATIENCE_NS);
+		}
+	}
+	for (uint32_t i = 0; deadline_ns != 0 && i < instance_count(); i++)
+		if (!wait_for(&sources.instances[i], deadline_ns + GRACE_NS))
+			give_up(&sources.instances[i]);
 }
 
-/* The same for a recording that begins. */
-static void begin_all(void)
+static void tell_all_left_out(void)
 {
 	for (uint32_t i = 0; i < instance_count(); i++)
 		tell_left_out(&sources.instances[i]);
-	drive_all();
 }
 
 /* source_lock held. */
@@ -260,7 +351,7 @@ static void activate(uint32_t epoch)
 	sources.is_active = 1;
 }
 
-void ky_sources_begin(const char *wanted, uint32_t epoch)
+void ky_sources_begin(const char *wanted, uint32_t epoch, uint64_t deadline_ns)
 {
 	uint32_t *lock = &ky_gate()->source_lock;
 
@@ -269,17 +360,18 @@ void ky_sources_begin(const char *wanted, uint32_t epoch)
 	snprintf(sources.wanted, sizeof(sources.wanted), "%s", wanted);
 	activate(epoch);
 	ky_unlock(lock);
-	begin_all();
+	tell_all_left_out();
+	settle(deadline_ns);
 }
 
-void ky_sources_pause(uint32_t paused)
+void ky_sources_pause(uint32_t paused, uint64_t deadline_ns)
 {
 	uint32_t *lock = &ky_gate()->source_lock;
 
 	ky_lock(lock);
 	ky_session_page()->sources_paused = paused;
 	ky_unlock(lock);
-	drive_all();
+	settle(deadline_ns);
 }
 
 void ky_sources_end(uint64_t deadline_ns)
@@ -293,9 +385,7 @@ void ky_sources_end(uint64_t deadline_ns)
 	page->sources_deadline_ns = deadline_ns;
 	sources.is_active = 0;
 	ky_unlock(lock);
-	for (uint32_t i = 0; i < instance_count(); i++)
-		while (!drive(&sources.instances[i]) && ky_monotonic_ns() < deadline_ns)
-			pause_shortly();
+	settle(deadline_ns);
 }
 
 void ky_sources_forked(void)
@@ -307,7 +397,8 @@ void ky_sources_forked(void)
 	if (sources.is_active && ky_gate_epoch() != 0)
 		activate(ky_gate_epoch());
 	ky_unlock(lock);
-	begin_all();
+	tell_all_left_out();
+	settle(0);
 }
 
 /*
@@ -347,32 +438,27 @@ static struct ky_instance *find_instance(const struct kymo_source_host *host)
 	return NULL;
 }
 
-static int claim(struct ky_instance *instance)
-{
-	uint32_t *lock = &ky_gate()->source_lock;
-	int is_free;
-
-	ky_lock(lock);
-	is_free = !instance->is_claimed;
-	instance->is_claimed = 1;
-	ky_unlock(lock);
-	return is_free;
-}
-
 void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns)
 {
 	struct ky_instance *instance = find_instance(drain->host);
+	uint32_t *lock = &ky_gate()->source_lock;
+	int may_enter;
 
 	if (!instance)
 		return;
-	while (!claim(instance)) {
-		if (ky_monotonic_ns() >= deadline_ns)
-			return;
-		pause_shortly();
+	ky_lock(lock);
+	/* Who is inside and was given up may come back when the driver is gone. */
+	may_enter = !instance->is_abandoned;
+	if (may_enter) {
+		instance->drain = *drain;
+		instance->drain_deadline_ns = deadline_ns;
 	}
-	ky_instance_drain(instance, drain, deadline_ns);
-	release(instance);
-	drive(instance); /* the step that somebody left to us meanwhile */
+	ky_unlock(lock);
+	if (!may_enter)
+		return;
+	drive_beside(instance);
+	if (!wait_for(instance, deadline_ns + GRACE_NS))
+		give_up(instance);
 }
 
 size_t ky_sources_describe(const char *wanted, struct ky_type_source *out)

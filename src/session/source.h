@@ -8,6 +8,11 @@
  * loading brings in another plug-in, whose constructor comes back here. A source that
  * fails in any step gets its state and reason recorded and is left out; the others go on.
  *
+ * Where there is a deadline, an absolute time of CLOCK_MONOTONIC for all sources
+ * together, operations run on threads of the library, and one that has not returned a
+ * little after it has failed: it is entered again when it has. Without one (0) they run
+ * in the calling thread, as they must where that may hold the locks of a loader.
+ *
  * The gate is to be open when sources begin (what they ask meanwhile must have an answer)
  * and until they have ended.
  */
@@ -33,16 +38,13 @@ int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *erro
  * sources and is not 0.
  */
 #define KY_WANTED_MAX 16384u
-void ky_sources_begin(const char *wanted, uint32_t epoch);
+void ky_sources_begin(const char *wanted, uint32_t epoch, uint64_t deadline_ns);
 
-/*
- * Stops and flushes all, with one deadline for all of them together: an absolute time of
- * CLOCK_MONOTONIC.
- */
+/* Stops and flushes all; there is a deadline. */
 void ky_sources_end(uint64_t deadline_ns);
 
 /* Has the sources that can rest, or go on. The gate is open at both. */
-void ky_sources_pause(uint32_t paused);
+void ky_sources_pause(uint32_t paused, uint64_t deadline_ns);
 
 /*
  * In a forked child, once, after the new capture is in place: tells each source of it and

@@ -226,7 +226,7 @@ SOURCE(twin_plugin, "other", KYMO_SOURCE_EXPLICIT, NULL, &other_ops);
 static inline void begin(const char *wanted)
 {
 	begin_recording();
-	ky_sources_begin(wanted, ky_gate()->epoch);
+	ky_sources_begin(wanted, ky_gate()->epoch, FAR_NS);
 }
 
 static inline void end(void)

@@ -123,7 +123,7 @@ static void begin(const char *list)
 	npu.told[0] = '\0';
 	ky_wanted_types_set(list);
 	begin_recording();
-	ky_sources_begin("npu,bare,guest", ky_gate()->epoch);
+	ky_sources_begin("npu,bare,guest", ky_gate()->epoch, FAR_NS);
 }
 
 static void end(void)

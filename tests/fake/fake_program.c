@@ -7,6 +7,7 @@
  *     storm T N        T threads, N calls each    wait          for both queues
  *     note TEXT        mark N                     N spans
  *     session PLUGIN   starts a session of its own with the plug-in at that path
+ *     pause            has it rest        resume        has it go on
  *     stop             stops it and prints the milliseconds that this took
  *     save FILE        writes what it recorded
  *     fork ...         the rest in a child, for which this process waits
@@ -108,6 +109,20 @@ static void start_session(void)
 	find_device(library);
 }
 
+static void pause_session(void)
+{
+	struct kymo_error error = {0};
+
+	need(kymo_session_pause(session, &error) == KYMO_OK, "pause", &error);
+}
+
+static void resume_session(void)
+{
+	struct kymo_error error = {0};
+
+	need(kymo_session_resume(session, &error) == KYMO_OK, "resume", &error);
+}
+
 static void stop_session(void)
 {
 	struct kymo_error error = {0};
@@ -178,6 +193,10 @@ static void do_next(void)
 		mark(number());
 	else if (strcmp(what, "session") == 0)
 		start_session();
+	else if (strcmp(what, "pause") == 0)
+		pause_session();
+	else if (strcmp(what, "resume") == 0)
+		resume_session();
 	else if (strcmp(what, "stop") == 0)
 		stop_session();
 	else if (strcmp(what, "save") == 0)

@@ -5,6 +5,7 @@ the recording must not be harmed, marks must be complete, and the ledger must sa
 source itself counted. Prints TAP; `fake_test.py WORD` runs the cases whose names have the
 word."""
 import collections
+import concurrent.futures
 import glob
 import json
 import os
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
@@ -30,7 +32,7 @@ STOP_LIMIT_MS = 2000  # for all sources together; half a second is left for the 
 class Run:
     """One recorded run: its status, its trace, and what the source says that it did."""
 
-    def __init__(self, folder, fault, words, options="", own_session=False):
+    def __init__(self, folder, fault, words, options="", own_session=False, more=()):
         self.path = os.path.join(folder, "trace.json")
         report = os.path.join(folder, "report")
         environment = dict(os.environ, FAKE_REPORT=report)
@@ -39,8 +41,8 @@ class Run:
             command = [PROGRAM, "session", PLUGIN, *words, "save", self.path]
         else:
             source = ",".join(["fake:fault=" + fault] + [f"fake:{o}" for o in options.split()])
-            command = [KYMO, "record", "-f", "-t", source, "-o", self.path, "--", PROGRAM,
-                       *words]
+            command = [KYMO, "record", "-f", "-t", source, "-o", self.path, *more, "--",
+                       PROGRAM, *words]
         for old in [self.path, *glob.glob(report + ".*")]:
             if os.path.exists(old):
                 os.remove(old)
@@ -373,11 +375,69 @@ def a_stop_that_takes_its_time_has_it(folder):
     assert run.source()["state"] == "recording", run.source()
 
 
-def a_stop_that_comes_back_too_late_loses_nothing(folder):
+def a_stop_that_comes_back_too_late_is_not_waited_for(folder):
+    """What it hands in then is late; it is in its operation when the trace is written."""
     run, took_ms = in_own_session(folder, "hang")
-    assert took_ms < STOP_LIMIT_MS + 1500, took_ms
-    run.check_ledger()
-    assert run.source()["state"] == "partly" and "more time" in run.source()["reason"], run.source()
+    assert STOP_LIMIT_MS <= took_ms < STOP_LIMIT_MS + 900, took_ms
+    assert run.source()["state"] == "failed", run.source()
+    assert "its stop has not returned" in run.source()["reason"], run.source()
+    assert run.ledger["written"] == run.report["ok"] + MARKS, (run.report, run.ledger)
+
+
+def an_end_that_never_returns_is_given_up_and_loses_nothing_of_before(folder):
+    for fault in ("stop", "flush"):
+        run, took_ms = in_own_session(folder, fault + "+stuck")
+        assert STOP_LIMIT_MS <= took_ms < STOP_LIMIT_MS + 900, took_ms
+        assert run.source()["state"] == "failed", run.source()
+        assert f"its {fault} has not returned" in run.source()["reason"], run.source()
+        assert run.ledger["written"] == run.report["ok"] + MARKS, (run.report, run.ledger)
+        assert run.made(fault) == 1, run.report
+
+
+def a_beginning_that_never_returns_leaves_the_source_out(folder):
+    """Side by side, since each is waited for ten seconds."""
+    def begin(fault):
+        own = os.path.join(folder, fault)
+        os.mkdir(own)
+        return fault, in_own_session(own, fault + "+stuck")[0]
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for fault, run in pool.map(begin, ("create", "prepare", "start")):
+            assert run.source()["state"] == "failed", run.source()
+            assert f"its {fault} has not returned" in run.source()["reason"], run.source()
+            assert run.ledger["written"] == MARKS + run.report["ok"], (run.report, run.ledger)
+
+
+def a_source_that_hangs_while_it_is_to_rest_is_given_up(folder):
+    run = Run(folder, "pause+stuck", ["mark", "500", "pause", "mark", "9", "resume", "mark",
+                                      "500", "stop"], own_session=True)
+    run.check_marks()
+    assert run.status == 0 and int(run.out) < 500, run.out
+    assert run.source()["state"] == "failed", run.source()
+    assert "its set_paused has not returned" in run.source()["reason"], run.source()
+
+
+def a_window_ends_without_a_source_that_hangs(folder):
+    """The marks go on behind it, and are nobody's."""
+    for fault in ("stop", "flush"):
+        run = Run(folder, fault + "+stuck", ["mark", "500", "work", "100", "7", "sleep", "3500",
+                                             "mark", "9", "exit", "3"],
+                  more=["-d", "1s"])
+        run.check_marks(500)
+        assert run.status == 3, run.err
+        assert run.source()["state"] == "failed", run.source()
+        assert f"its {fault} has not returned" in run.source()["reason"], run.source()
+        assert f"not recorded: fake, since it failed: its {fault} has not" in run.err, run.err
+
+
+def a_drain_that_never_returns_does_not_keep_the_program_from_its_end(folder):
+    before = time.monotonic()
+    run = Run(folder, "drain+stuck", [*WORK, "exit", "3"])
+    assert 2 <= time.monotonic() - before < 5, time.monotonic() - before
+    assert run.status == 3, run.err
+    run.check_marks()
+    assert run.source()["state"] == "failed", run.source()
+    assert "its drain at exit has not returned" in run.source()["reason"], run.source()
 
 
 def a_stop_that_says_again_is_waited_for(folder):

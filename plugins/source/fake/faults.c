@@ -44,7 +44,10 @@ static const char *const fault_names[FAKE_FAULT_COUNT + 1] = {
 	[FAKE_FAULT_START] = "start",
 	[FAKE_FAULT_STOP] = "stop",
 	[FAKE_FAULT_FLUSH] = "flush",
+	[FAKE_FAULT_PAUSE] = "pause",
+	[FAKE_FAULT_DRAIN] = "drain",
 	[FAKE_FAULT_TOLD] = "told",
+	[FAKE_FAULT_STUCK] = "stuck",
 	[FAKE_FAULT_SLOW] = "slow",
 	[FAKE_FAULT_HANG] = "hang",
 	[FAKE_FAULT_AGAIN] = "again",
@@ -111,6 +114,9 @@ static int read_faults(const char *text)
 
 static int32_t fail(enum fake_fault fault, struct kymo_error *error)
 {
+	fake_fault_count(fault);
+	while (fake_fault_is_wanted(FAKE_FAULT_STUCK))
+		sleep_ms(1000);
 	if (fake_fault_is_wanted(FAKE_FAULT_TOLD))
 		fake_faults.real->state(fake_faults.self, KYMO_STATE_BUSY,
 					KYMO_STR("\"somebody else\"\nhas it"),
@@ -120,7 +126,6 @@ static int32_t fail(enum fake_fault fault, struct kymo_error *error)
 		snprintf(error->message, sizeof(error->message),
 			 "the fault \"%s\" was asked for", fault_names[fault]);
 	}
-	fake_fault_count(fault);
 	return fake_faults.status;
 }
 
@@ -130,6 +135,8 @@ static int32_t fail(enum fake_fault fault, struct kymo_error *error)
  */
 static void drain_and_report(void *source, uint64_t deadline_ns)
 {
+	if (fake_fault_is_wanted(FAKE_FAULT_DRAIN))
+		fail(FAKE_FAULT_DRAIN, NULL);
 	real_drain(source, deadline_ns);
 	fake_report_write();
 }
@@ -302,6 +309,8 @@ static void destroy(void *source)
 static void set_paused(void *source, uint32_t paused)
 {
 	fake_ops.set_paused(source, paused);
+	if (fake_fault_is_wanted(FAKE_FAULT_PAUSE))
+		fail(FAKE_FAULT_PAUSE, NULL);
 }
 
 static int32_t sample_clock(void *source, uint32_t clock, struct kymo_clock_pair *out)

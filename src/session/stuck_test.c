@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sources whose operations do not return: they are given up, and are entered again when
+ * they have returned, not before.
+ */
+#include "session/source.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/host.h"
+
+#include "support/test.h"
+
+#include "session/test_recording.h"
+
+#define LIMIT_NS 50000000u
+#define SOON_NS  (ky_monotonic_ns() + LIMIT_NS)
+#define FAR_NS   (ky_monotonic_ns() + 5000000000u)
+
+/* Letters of operations, in the order of their beginning; '!': two were in it at once. */
+static struct {
+	const struct kymo_host *table;
+	struct kymo_source_host *host;
+	char story[64];
+	uint32_t told;
+	uint32_t inside;
+	uint32_t stuck_in; /* a letter, or 0 */
+	uint32_t healthy;  /* starts and stops of the other source */
+} npu;
+
+static size_t thread_count; /* without any of ours */
+
+static void tell(char letter)
+{
+	npu.story[__atomic_fetch_add(&npu.told, 1, __ATOMIC_SEQ_CST) %
+		  (sizeof(npu.story) - 1)] = letter;
+}
+
+static int32_t operate(char letter)
+{
+	if (__atomic_fetch_add(&npu.inside, 1, __ATOMIC_SEQ_CST) != 0)
+		tell('!');
+	tell(letter);
+	while (__atomic_load_n(&npu.stuck_in, __ATOMIC_SEQ_CST) == (uint32_t)letter)
+		usleep(1000);
+	__atomic_sub_fetch(&npu.inside, 1, __ATOMIC_SEQ_CST);
+	return KYMO_OK;
+}
+
+static int32_t create(const struct kymo_host *table, struct kymo_source_host *host,
+		      const struct kymo_source_numbers *numbers, void **source,
+		      struct kymo_error *error)
+{
+	(void)numbers, (void)source, (void)error;
+	npu.table = table;
+	npu.host = host;
+	return operate('c');
+}
+
+static int32_t prepare(void *source, const struct kymo_source_session *session,
+		       struct kymo_error *error)
+{
+	(void)source, (void)session, (void)error;
+	return operate('p');
+}
+
+static int32_t start(void *source, struct kymo_error *error)
+{
+	(void)source, (void)error;
+	return operate('s');
+}
+
+static void set_paused(void *source, uint32_t paused)
+{
+	(void)source;
+	operate(paused ? 'r' : 'g');
+}
+
+static int32_t stop(void *source, uint64_t deadline_ns)
+{
+	(void)source, (void)deadline_ns;
+	return operate('x');
+}
+
+static int32_t flush(void *source, uint64_t deadline_ns)
+{
+	(void)source, (void)deadline_ns;
+	return operate('f');
+}
+
+static void forked(void *source)
+{
+	(void)source;
+	npu.stuck_in = npu.inside = 0;
+	operate('F');
+}
+
+static int32_t create_healthy(const struct kymo_host *table,
+			      struct kymo_source_host *host,
+			      const struct kymo_source_numbers *numbers, void **source,
+			      struct kymo_error *error)
+{
+	(void)table, (void)host, (void)numbers, (void)source, (void)error;
+	return KYMO_OK;
+}
+
+static int32_t start_healthy(void *source, struct kymo_error *error)
+{
+	(void)source, (void)error;
+	__atomic_add_fetch(&npu.healthy, 1, __ATOMIC_SEQ_CST);
+	return KYMO_OK;
+}
+
+/* Not called with the deadline gone, though another one hangs. */
+static int32_t stop_healthy(void *source, uint64_t deadline_ns)
+{
+	(void)source;
+	if (ky_monotonic_ns() < deadline_ns)
+		__atomic_add_fetch(&npu.healthy, 1, __ATOMIC_SEQ_CST);
+	return KYMO_OK;
+}
+
+static const struct kymo_source_ops ops = {
+	.struct_size = sizeof(ops),
+	.create = create,
+	.prepare = prepare,
+	.start = start,
+	.set_paused = set_paused,
+	.stop = stop,
+	.flush = flush,
+	.forked = forked,
+};
+static const struct kymo_source_ops healthy_ops = {
+	.struct_size = sizeof(healthy_ops),
+	.create = create_healthy,
+	.start = start_healthy,
+	.stop = stop_healthy,
+};
+static const struct kymo_type_desc type = {.struct_size = sizeof(type), .name = "dma"};
+static const struct kymo_type_desc *const types[] = {&type, NULL};
+static const struct kymo_source_desc source = {
+	.struct_size = sizeof(source), .name = "npu", .types = types, .ops = &ops};
+static const struct kymo_source_desc healthy = {
+	.struct_size = sizeof(healthy), .name = "healthy", .ops = &healthy_ops};
+static const struct kymo_source_desc *const sources[] = {&source, &healthy, NULL};
+static const struct kymo_plugin plugin = {
+	.struct_size = sizeof(plugin),
+	.abi_major = KYMO_PLUGIN_ABI_MAJOR,
+	.name = "npu",
+	.version = "1",
+	.license = "MIT",
+	.sources = sources,
+};
+
+static void get_stuck_in(char letter)
+{
+	__atomic_store_n(&npu.stuck_in, (uint32_t)letter, __ATOMIC_SEQ_CST);
+}
+
+static void begin(uint64_t deadline_ns)
+{
+	begin_recording();
+	ky_sources_begin("", ky_gate()->epoch, deadline_ns);
+}
+
+static void end(uint64_t deadline_ns)
+{
+	ky_sources_end(deadline_ns);
+	end_recording();
+}
+
+static size_t count_threads(void)
+{
+	DIR *folder = opendir("/proc/self/task");
+	size_t count = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* It returns; waits until what follows from that is done, and nobody there any more. */
+static void come_back(const char *story)
+{
+	get_stuck_in(0);
+	for (int i = 0; i < 5000 && count_threads() > thread_count; i++)
+		usleep(1000);
+	assert_int_equal(__atomic_load_n(&npu.inside, __ATOMIC_SEQ_CST), 0);
+	assert_string_equal(npu.story, story);
+}
+
+static void check_failed(const char *reason)
+{
+	const struct ky_state_entry *entry = NULL;
+	const uint8_t *at = recording->capture.dictionary;
+	const uint8_t *end = at + recording->capture.header->dictionary_tail;
+
+	while (at < end) {
+		const struct ky_dictionary_entry *found = (const void *)at;
+		const struct ky_state_entry *state = (const void *)(found + 1);
+
+		if (found->kind == KY_ENTRY_STATE && state->source == npu.host->number)
+			entry = state;
+		at += sizeof(*found) + ((size_t)found->size + 7) / 8 * 8;
+	}
+	assert_non_null(entry);
+	assert_int_equal(entry->state, KYMO_STATE_FAILED);
+	assert_int_equal(entry->reason, ky_dictionary_text(reason));
+}
+
+static void emit(void)
+{
+	const union kymo_line line = {.record = {.kind = KYMO_KIND_INSTANT,
+						 .lines = 1,
+						 .type = npu.host->types[0],
+						 .begin = 1}};
+
+	npu.table->emit(npu.host, &line, 1);
+}
+
+static uint64_t late(void)
+{
+	return ky_gate()->counts[npu.host->number].lost[KYMO_LOST_LATE];
+}
+
+/* ---- Tests ---- */
+
+static void a_create_that_does_not_return_is_given_up(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(ky_sources_add(&plugin, NULL), KYMO_OK);
+	get_stuck_in('c');
+	before = ky_monotonic_ns();
+	begin(SOON_NS);
+	assert_in_range(ky_monotonic_ns() - before, LIMIT_NS, 2000000000u);
+	check_failed("its create has not returned when time was up; what came later is "
+		     "counted as late");
+	assert_int_equal(npu.healthy, 1);
+	end(FAR_NS);
+	come_back("c");
+	begin(FAR_NS);
+	end(FAR_NS);
+	assert_string_equal(npu.story, "cpsxf");
+}
+
+/* Each row: stuck there, its session; and what has been called when it has come back. */
+static void what_does_not_begin_in_time_is_no_part_of_the_session(void **state)
+{
+	static const struct {
+		char letter;
+		const char *story;
+	} rows[] = {{'p', "p"}, {'s', "psxf"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(npu.story, 0, sizeof(npu.story));
+		npu.told = npu.healthy = 0;
+		get_stuck_in(rows[i].letter);
+		begin(SOON_NS);
+		assert_int_equal(npu.healthy, 1);
+		emit(); /* it is not wanted any more */
+		assert_int_equal(count_lines_of_kind(KYMO_KIND_INSTANT, NULL), 0);
+		come_back(rows[i].story);
+		end(FAR_NS);
+		assert_string_equal(npu.story, rows[i].story);
+	}
+}
+
+static void
+an_end_that_does_not_return_is_given_up_and_the_others_end_in_time(void **state)
+{
+	static const char letters[] = {'x', 'f'};
+	uint64_t before;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(letters); i++) {
+		memset(npu.story, 0, sizeof(npu.story));
+		npu.told = npu.healthy = 0;
+		begin(FAR_NS);
+		emit();
+		get_stuck_in(letters[i]);
+		before = ky_monotonic_ns();
+		ky_sources_end(before + 2 * LIMIT_NS);
+		assert_in_range(ky_monotonic_ns() - before, LIMIT_NS, 2000000000u);
+		assert_int_equal(npu.healthy, 2);
+		emit();
+		assert_int_equal(late(), 1);
+		assert_int_equal(count_lines_of_kind(KYMO_KIND_INSTANT, NULL), 1);
+		end_recording();
+		come_back("psxf");
+	}
+}
+
+static void nobody_enters_it_again_until_it_has_come_back(void **state)
+{
+	(void)state;
+	begin(FAR_NS);
+	get_stuck_in('x');
+	end(SOON_NS);
+	npu.healthy = 0;
+	begin(FAR_NS);
+	check_failed("its stop has not returned since an earlier session");
+	assert_int_equal(npu.healthy, 1);
+	ky_sources_pause(1, FAR_NS);
+	ky_sources_pause(0, FAR_NS);
+	assert_string_equal(npu.story, "psx");
+	come_back("psxf");
+	/* It stays out to the end of this one, and is part of the next. */
+	end(FAR_NS);
+	assert_string_equal(npu.story, "psxf");
+	begin(FAR_NS);
+	end(FAR_NS);
+	assert_string_equal(npu.story, "psxfpsxf");
+}
+
+static void one_that_hangs_at_rest_ends_when_it_comes_back(void **state)
+{
+	(void)state;
+	begin(FAR_NS);
+	get_stuck_in('r');
+	ky_sources_pause(1, SOON_NS);
+	check_failed("its set_paused has not returned when time was up; what came later "
+		     "is counted as late");
+	ky_sources_pause(0, FAR_NS);
+	come_back("psrxf");
+	end(FAR_NS);
+	assert_string_equal(npu.story, "psrxf");
+}
+
+/* Threads are not inherited, and so is nobody who hangs. */
+static void a_forked_child_has_nobody_in_its_sources(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	begin(FAR_NS);
+	get_stuck_in('x');
+	ky_sources_end(SOON_NS);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		begin(FAR_NS);
+		end(FAR_NS);
+		_exit(strcmp(npu.story, "psxFpsxf") == 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	end_recording();
+	come_back("psxf");
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	memset(npu.story, 0, sizeof(npu.story));
+	npu.told = npu.healthy = 0;
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, clear)
+
+int main(void)
+{
+	/* In this order: the process has its sources for ever. */
+	const struct CMUnitTest tests[] = {
+		TEST(a_create_that_does_not_return_is_given_up),
+		TEST(what_does_not_begin_in_time_is_no_part_of_the_session),
+		TEST(an_end_that_does_not_return_is_given_up_and_the_others_end_in_time),
+		TEST(nobody_enters_it_again_until_it_has_come_back),
+		TEST(one_that_hangs_at_rest_ends_when_it_comes_back),
+		TEST(a_forked_child_has_nobody_in_its_sources),
+	};
+
+	thread_count = count_threads();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
