@@ -71,10 +71,12 @@ static const struct ky_key keys[] = {
 
 	[KY_KEY_DELAY] = {OWN("DELAY"), .kind = KY_KIND_DURATION, .unit = "ns",
 			  .fallback = "0", .most = NS_MAX,
-			  .use = "a request starts that much later"},
+			  .use = "a request starts that much later, kymo record "
+				 "records that long after the program's start"},
 	[KY_KEY_DURATION] = {OWN("DURATION"), .kind = KY_KIND_DURATION, .unit = "ns",
 			     .least = 1000000, .most = NS_MAX,
-			     .use = "duration of a request"},
+			     .use = "duration of a request, and of what kymo record "
+				    "records"},
 	[KY_KEY_DURATION_MS] = {.name = "ACTIVITIES_DURATION_MSECS",
 				.kind = KY_KIND_INTEGER,
 				.most = SECONDS_MAX,

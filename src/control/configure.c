@@ -22,6 +22,18 @@ KYMO_STATIC_ASSERT(KYMO_OVERFLOW_DROP == 1);
 KYMO_STATIC_ASSERT(KYMO_OVERFLOW_OVERWRITE == 2);
 KYMO_STATIC_ASSERT(KYMO_OVERFLOW_STREAM == 3);
 
+/* The same for the window, unless the caller has said otherwise what is recorded. */
+static void configure_window(struct kymo_recorder_options *options,
+			     const struct kymo_config *config)
+{
+	if (options->capture_range || options->start_paused)
+		return;
+	if (options->delay_ns == 0)
+		options->delay_ns = ky_config_number(config, KY_KEY_DELAY);
+	if (options->duration_ns == 0)
+		options->duration_ns = ky_config_number(config, KY_KEY_DURATION);
+}
+
 /* Members that are zero become what the configuration says, and borrow from it. */
 static void configure(struct kymo_recorder_options *options,
 		      const struct kymo_config *config)
@@ -48,6 +60,7 @@ static void configure(struct kymo_recorder_options *options,
 		options->types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES)->text;
 	if (!options->compat)
 		options->compat = ky_config_value(config, KY_KEY_COMPAT)->text;
+	configure_window(options, config);
 }
 
 /* What is to be recorded of the program's life; makes `controlled` what that needs. */

@@ -53,6 +53,22 @@ def the_trace_is_written_at_the_end_of_the_duration_and_the_program_goes_on(plac
     assert result.out == "done\n", result
 
 
+def delay_and_duration_come_from_the_configuration_too(place):
+    """An option goes first; of what else says what is recorded they are no part."""
+    words = ["mark", "3", "until", "on", "mark", "5"]
+    place.environment["KYMO_DELAY"] = "500ms"
+    check(record(place, words), 0, 5, says=r"; recorded: from 0\.5 s to the program's end$")
+    place.environment["KYMO_DELAY"] = "1h"
+    check(record(place, "-y", "500ms", words), 0, 5)
+    check(record(place, "--capture-range", "mark:epoch", ["ranges", "3"]), 0, 2)
+    with open(place.file("kymo.conf"), "w", encoding="ascii") as f:
+        f.write("KYMO_DELAY = 100ms\nKYMO_DURATION = 700ms\nACTIVITIES_DURATION_MSECS = 1\n")
+    del place.environment["KYMO_DELAY"]
+    place.environment["KYMO_CONFIG"] = place.file("kymo.conf")
+    result = record(place, ["mark", "3", "until", "on", "mark", "5", "until", "off", "mark", "7"])
+    check(result, 0, 5, says=r"; recorded: from 0\.1 s to 0\.[89]\S* s after")
+
+
 def a_process_that_comes_after_the_end_is_not_recorded_and_no_loss(place):
     result = record(place, "-d", "1s", "--strict",
                     ["mark", "3", "until", "off", "fork", "mark", "5", "exec", "mark", "4"])
