@@ -8,9 +8,11 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <kymo/control.h>
@@ -19,6 +21,13 @@
 #include "say.h"
 
 #define EXIT_OWN_FAILURE 125 /* as env(1) and timeout(1) have it */
+#define PROGRESS_LINE_S  10  /* from one line of progress to the next */
+
+/* Of what is said of progress. */
+struct progress {
+	int is_terminal, is_shown;
+	time_t last_s; /* of the last line, elsewhere; 0: none was due yet */
+};
 
 enum {
 	OPTION_REQUIRE = 256,
@@ -398,6 +407,30 @@ static void say_notice(void *context, const char *text)
 	fputc('\n', stderr);
 }
 
+/* In one place of a terminal; elsewhere a line now and then. */
+static void say_progress(void *context, uint32_t percent)
+{
+	struct progress *progress = context;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (progress->is_terminal) {
+		fprintf(stderr, "\r%3" PRIu32 " %%", percent);
+		progress->is_shown = 1;
+	} else if (now.tv_sec - progress->last_s >= PROGRESS_LINE_S) {
+		if (progress->last_s != 0)
+			fprintf(stderr, "kymo: writing: %" PRIu32 " %%\n", percent);
+		progress->last_s = now.tv_sec;
+	}
+}
+
+static void end_progress(struct progress *progress)
+{
+	if (progress->is_shown)
+		fputs("\r\033[K", stderr);
+	progress->is_shown = 0;
+}
+
 static void say_warning(void *context, const char *text)
 {
 	(void)context;
@@ -419,6 +452,7 @@ static int record(const struct arguments *arguments)
 	};
 	struct kymo_summary summary = {.struct_size = sizeof(summary)};
 	struct kymo_recorder_options options = arguments->options;
+	struct progress progress = {.is_terminal = isatty(STDERR_FILENO)};
 	struct kymo_config *config = NULL;
 	struct kymo_error error = {0};
 	int32_t status = kymo_config_create(&config, NULL, &error);
@@ -426,7 +460,10 @@ static int record(const struct arguments *arguments)
 	if (!status) {
 		ky_say_warnings(config);
 		options.config = config;
+		options.progress = say_progress;
+		options.progress_context = &progress;
 		status = kymo_recorder_run(&options, &result, &summary, &error);
+		end_progress(&progress);
 	}
 	kymo_config_destroy(config);
 	if (result.written[0]) {

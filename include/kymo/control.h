@@ -92,6 +92,13 @@ struct kymo_recorder_options {
 	uint32_t start_paused;
 	uint32_t reserved0;
 
+	/*
+	 * How far the outputs are, in percent, some times a second while the caller waits
+	 * for nothing else; not if that is soon over. May be NULL.
+	 */
+	void (*progress)(void *context, uint32_t percent);
+	void *progress_context;
+
 	/* End of ABI 1.0 */
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -307,6 +308,21 @@ void ky_custody_close(struct ky_custody *custody)
 	while (custody->wards)
 		drop_ward(custody, custody->wards);
 	be_over(custody);
+	if (custody->keeper_setup.progress)
+		munmap(custody->keeper_setup.progress, sizeof(struct ky_progress));
+	custody->keeper_setup.progress = NULL;
+}
+
+/* Before the keeper is forked, which inherits it. */
+static int32_t share_progress(struct ky_keeper_setup *setup, struct kymo_error *error)
+{
+	void *memory = mmap(NULL, sizeof(struct ky_progress), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	setup->progress = memory;
+	return KYMO_OK;
 }
 
 int32_t ky_custody_open(struct ky_custody *custody, struct kymo_error *error)
@@ -316,7 +332,9 @@ int32_t ky_custody_open(struct ky_custody *custody, struct kymo_error *error)
 	custody->keeper_fd = -1;
 	custody->keeper_setup.generation = 1;
 	custody->keeper_setup.captures = &custody->capture_setup;
-	status = add_spare(custody, error);
+	status = share_progress(&custody->keeper_setup, error);
+	if (!status)
+		status = add_spare(custody, error);
 	if (!status)
 		status = spawn_keeper(custody, error);
 	while (!status && !custody->is_ready && !custody->is_over)
@@ -376,6 +394,11 @@ void ky_custody_release(struct ky_custody *custody, uint64_t number, uint32_t fl
 	ward->release_flags = flags;
 	ward->unsent |= BIT(KY_HANDOVER_RELEASE);
 	push(custody);
+}
+
+uint32_t ky_custody_percent(const struct ky_custody *custody)
+{
+	return ky_progress_percent(custody->keeper_setup.progress);
 }
 
 size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid)

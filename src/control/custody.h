@@ -69,6 +69,9 @@ void ky_custody_restock(struct ky_custody *custody);
  */
 void ky_custody_release(struct ky_custody *custody, uint64_t number, uint32_t flags);
 
+/* How far the output is that the keeper makes. */
+uint32_t ky_custody_percent(const struct ky_custody *custody);
+
 /* How many captures have a process that lives; `*pid` is one of these. NULL is allowed.
  */
 size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid);

@@ -49,7 +49,8 @@ static int32_t deliver_capture(const struct ky_delivery *delivery, size_t index,
 	int number;
 
 	if (summary->bytes == 0)
-		status = ky_export_count(delivery->capture, NULL, summary, error);
+		status = ky_export_count(delivery->capture, delivery->setup->progress,
+					 summary, error);
 	if (status)
 		return status;
 	number = flush_file(delivery->capture);
@@ -82,6 +83,7 @@ static int32_t deliver_traces(const struct ky_delivery *delivery,
 		.options = &options,
 		/* The capture file, which goes last. */
 		.others_wait = setup->outputs[find_capture(setup)] != NULL,
+		.progress = setup->progress,
 	};
 	size_t count = 0;
 	int32_t status;
@@ -150,6 +152,7 @@ void ky_delivery_finish(struct ky_delivery *delivery, const struct kymo_error *f
 	struct kymo_error missing = {0};
 	int32_t status;
 
+	*setup->progress = (struct ky_progress){0}; /* a keeper before may have begun */
 	outcome->summary.struct_size = sizeof(outcome->summary);
 	ky_report_make(delivery->capture, setup->wanted, setup->require, &outcome->report,
 		       &missing);

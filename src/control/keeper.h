@@ -16,6 +16,9 @@
  * The front keeps what it has handed over until ENDED, so that it can hand it over to
  * another keeper, which goes on with the same file. If the front is gone, the keeper goes
  * on until all processes that it knows have ended.
+ *
+ * How far the output is stands in memory that both have: the keeper may be too busy to
+ * tell, and nobody has to listen.
  */
 #ifndef KYMO_CONTROL_KEEPER_H
 #define KYMO_CONTROL_KEEPER_H
@@ -25,6 +28,7 @@
 
 #include <kymo/control.h>
 
+#include "base/progress.h"
 #include "capture/capture.h"
 #include "control/report.h"
 
@@ -75,14 +79,15 @@ struct ky_keeper_setup {
 	uint64_t file_limit; /* of streaming, bytes; 0: by the space that is free */
 	uint64_t session;
 	struct kymo_str command_line;
-	const char *compat;          /* or NULL */
-	const char *const *require;  /* or NULL */
-	const char *wanted;          /* names of sources, separated by ',' */
-	const char *window;          /* what is to be recorded, for people, or NULL */
-	const char *folder, *socket; /* of the front, removed if that is gone */
-	pid_t recorder;              /* names the file: ".NAME.kymo-PID" */
-	uint32_t generation;         /* 1, and 2 for the one that took over */
-	uint32_t has_file;           /* 1: a capture has ENDED, so there must be one */
+	const char *compat;           /* or NULL */
+	const char *const *require;   /* or NULL */
+	const char *wanted;           /* names of sources, separated by ',' */
+	const char *window;           /* what is to be recorded, for people, or NULL */
+	const char *folder, *socket;  /* of the front, removed if that is gone */
+	struct ky_progress *progress; /* of the output; shared with the front */
+	pid_t recorder;               /* names the file: ".NAME.kymo-PID" */
+	uint32_t generation;          /* 1, and 2 for the one that took over */
+	uint32_t has_file;            /* 1: a capture has ENDED, so there must be one */
 };
 
 /*

@@ -44,6 +44,7 @@
 
 #define NOTICE_AFTER_NS 1000000000u /* what takes longer is worth a word */
 #define NS_PER_MS       1000000u
+#define PROGRESS_NS     200000000u /* from one percentage to the next */
 
 struct front {
 	struct kymo_recorder_options options;
@@ -60,11 +61,12 @@ struct front {
 	struct ky_window window;
 	struct kymo_config *config; /* that options borrow from; NULL: the caller's */
 	struct ky_outputs outputs;
-	char *command_line; /* arguments separated by NUL */
-	int is_running;     /* the program */
-	uint64_t notice_ns; /* when it is time to say what is waited for; 0: never */
-	int is_cut;         /* nobody else is waited for */
-	int is_detached;    /* nor the output */
+	char *command_line;   /* arguments separated by NUL */
+	int is_running;       /* the program */
+	uint64_t notice_ns;   /* when it is time to say what is waited for; 0: never */
+	uint64_t progress_ns; /* when it is time for the next percentage; 0: never */
+	int is_cut;           /* nobody else is waited for */
+	int is_detached;      /* nor the output */
 };
 
 /* ---- Prepare ---- */
@@ -217,8 +219,12 @@ static int32_t prepare(struct front *front, struct kymo_error *error)
 
 static void set_notice(struct front *front)
 {
+	const uint64_t due_ns = ky_monotonic_ns() + NOTICE_AFTER_NS;
+
 	if (front->options.notice)
-		front->notice_ns = ky_monotonic_ns() + NOTICE_AFTER_NS;
+		front->notice_ns = due_ns;
+	if (front->options.progress && front->custody.is_finishing)
+		front->progress_ns = due_ns;
 }
 
 static void reap_program(struct front *front)
@@ -327,6 +333,21 @@ static int expect_notice(struct front *front)
 	return -1;
 }
 
+/* The same for the next percentage. */
+static int expect_progress(struct front *front)
+{
+	uint64_t now = ky_monotonic_ns();
+
+	if (front->progress_ns == 0 || front->is_running)
+		return -1;
+	if (now >= front->progress_ns) {
+		front->progress_ns = now + PROGRESS_NS;
+		front->options.progress(front->options.progress_context,
+					ky_custody_percent(&front->custody));
+	}
+	return (int)((front->progress_ns - now) / NS_PER_MS) + 1;
+}
+
 static int earlier(int a_ms, int b_ms)
 {
 	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
@@ -337,7 +358,8 @@ static void run(struct front *front)
 	while (!front->is_detached && (front->is_running || !front->custody.is_over)) {
 		int timeout_ms = earlier(ky_reception_expire(&front->reception),
 					 expect_notice(front));
-		int window_ms = ky_window_expire(&front->window);
+		int window_ms =
+			earlier(ky_window_expire(&front->window), expect_progress(front));
 		int is_last = is_done(front) && !front->custody.is_finishing;
 
 		/* What has come already is still taken in. */

@@ -103,7 +103,7 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_config_options, 32),
 	GROWING(struct kymo_config_value, 56),
 	GROWING(struct kymo_output, 536),
-	GROWING(struct kymo_recorder_options, 168),
+	GROWING(struct kymo_recorder_options, 184),
 	GROWING(struct kymo_recorder_result, 14240),
 	GROWING(struct kymo_activity_type_attributes, 24),
 	GROWING(struct kymo_activity_type, 248),

@@ -343,6 +343,8 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_options, capture_range, 152, 8),
 	MEMBER(struct kymo_recorder_options, start_paused, 160, 4),
 	MEMBER(struct kymo_recorder_options, reserved0, 164, 4),
+	MEMBER(struct kymo_recorder_options, progress, 168, 8),
+	MEMBER(struct kymo_recorder_options, progress_context, 176, 8),
 	MEMBER(struct kymo_recorder_result, struct_size, 0, 4),
 	MEMBER(struct kymo_recorder_result, exit_status, 4, 4),
 	MEMBER(struct kymo_recorder_result, output, 8, 4096),

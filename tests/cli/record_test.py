@@ -4,6 +4,7 @@
 somebody dies. Prints TAP; `record_test.py WORD` runs the cases whose names have the word."""
 import json
 import os
+import pty
 import re
 import resource
 import shutil
@@ -164,6 +165,31 @@ def the_programs_own_status_is_given_back(place):
     for status in (0, 1, 3, 125, 126, 127, 255):
         check(place.record("-f", ["mark", "1", "exit", str(status)]), status, 1)
     place.check_tidy()
+
+
+def writing_that_takes_long_says_how_far_it_is_on_a_terminal(place):
+    """The keeper stands still for a while, as on a slow disk."""
+    terminal, other_side = pty.openpty()
+    process = subprocess.Popen(
+        [KYMO, "record", "-o", place.file("t.json"), "--", MARKS, "mark", "5", "wait",
+         place.file("go")], cwd=place.path, env=place.environment, stdin=subprocess.DEVNULL,
+        stderr=other_side, start_new_session=True)
+    place.started.append(process)
+    os.close(other_side)
+    keeper = keeper_of(process.pid)
+    until(lambda: len(children(process.pid)) == 2, "the program")
+    os.kill(keeper, signal.SIGSTOP)
+    place.touch("go")
+    shown = b""
+    while b" %" not in shown:
+        shown += os.read(terminal, 4096)
+    os.kill(keeper, signal.SIGCONT)
+    while b"events" not in shown:
+        shown += os.read(terminal, 4096)
+    assert process.wait() == 0
+    os.close(terminal)
+    assert re.search(rb'^kymo: writing "\S*t\.json"\r\n(\r  [0 ]?\d %)+\r\x1b\[Kkymo: \S*: 5 events',
+                     shown), shown
 
 
 def a_signal_gives_128_and_the_trace_is_there(place):
