@@ -5,7 +5,8 @@
  *
  * Stages are those of libkineto. A session that is recorded and saved tells WARM_UP,
  * COLLECTION and, for each save, POST_PROCESSING, each once, in this order, when it has
- * ended. What ends otherwise tells CANCELLATION as its last: what was destroyed before it
+ * ended. A snapshot is a save too; it comes before COLLECTION, which has not ended then.
+ * What ends otherwise tells CANCELLATION as its last: what was destroyed before it
  * was stopped, a request that was cancelled or failed. A save that fails says so in its
  * own status.
  */

@@ -207,19 +207,18 @@ static int32_t fill_live(struct ky_capture *capture, struct ky_spool *spool,
 	return status;
 }
 
-int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
-			struct kymo_summary *summary, struct kymo_error *error)
+/* The session is in use, which ends with this. */
+static int32_t save_used(struct kymo_session *session, const struct ky_save *save,
+			 struct kymo_summary *summary, struct kymo_error *error)
 {
 	/* Observers are told of what was written, also where nobody asked for it here. */
 	struct kymo_summary own = {.struct_size = sizeof(own)};
 	struct kymo_summary *counted = summary || ky_is_observed() ? &own : NULL;
 	struct kymo_error failure = {0};
 	const uint64_t begun_ns = ky_monotonic_ns();
-	int32_t status = ky_session_use(session, "save", error);
+	const int32_t status =
+		ky_save_run(save, &session->embedded->capture, counted, &failure);
 
-	if (status != KYMO_OK)
-		return status;
-	status = ky_save_run(save, &session->embedded->capture, counted, &failure);
 	ky_result_write(summary, &own, sizeof(own));
 	if (status != KYMO_OK && error)
 		*error = failure;
@@ -230,6 +229,14 @@ int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save
 	ky_session_unuse(session);
 	ky_stages_tell();
 	return status;
+}
+
+int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
+			struct kymo_summary *summary, struct kymo_error *error)
+{
+	const int32_t status = ky_session_use(session, "save", error);
+
+	return status == KYMO_OK ? save_used(session, save, summary, error) : status;
 }
 
 int32_t kymo_session_save(struct kymo_session *session, const char *path,
@@ -258,7 +265,5 @@ int32_t kymo_session_snapshot(struct kymo_session *session, const char *path,
 	save.fill = fill_live;
 	if (last_ns > 0 && last_ns < now_ns)
 		save.since_ns = (int64_t)(now_ns - last_ns);
-	status = ky_save_run(&save, &session->embedded->capture, summary, error);
-	ky_session_unuse(session);
-	return status;
+	return save_used(session, &save, summary, error);
 }

@@ -195,6 +195,28 @@ static void a_save_that_fails_says_why_and_may_be_done_again(void **state)
 	unlink(path);
 }
 
+static void a_snapshot_is_told_as_the_save_that_it_is(void **state)
+{
+	const char *path = in_folder("a.json");
+	struct kymo_session *session = create();
+
+	(void)state;
+	kymo_session_start(session, NULL);
+	mark();
+	assert_int_equal(kymo_session_snapshot(session, path, 0, NULL, NULL, NULL),
+			 KYMO_OK);
+	assert_stages("wp");
+	assert_int_equal(seen[1].stage.events, 1);
+	assert_string_equal(seen[1].destination, path);
+	assert_int_not_equal(kymo_session_snapshot(session, path, 0, NULL, NULL, NULL),
+			     KYMO_OK);
+	kymo_session_stop(session, NULL);
+	kymo_session_destroy(session);
+	assert_stages("wppc");
+	assert_true(seen[2].stage.status == KYMO_ERROR_EXISTS);
+	unlink(path);
+}
+
 static void what_is_destroyed_before_it_was_stopped_is_cancelled(void **state)
 {
 	struct kymo_session *session = create();
@@ -588,6 +610,7 @@ int main(void)
 		OBSERVED(iterations_are_told_as_in_libkineto),
 		OBSERVED(iterations_have_a_row_of_their_own),
 		OBSERVED(a_save_that_fails_says_why_and_may_be_done_again),
+		OBSERVED(a_snapshot_is_told_as_the_save_that_it_is),
 		OBSERVED(what_is_destroyed_before_it_was_stopped_is_cancelled),
 		OBSERVED(requests_tell_theirs_however_they_end),
 		OBSERVED(one_that_is_preempted_is_saved_and_cancelled),
