@@ -16,8 +16,12 @@
  * Each request has a number that is never used again in the process, and ends in exactly
  * one way: done, failed or cancelled. In a forked child there is none.
  *
- * A request that has not ended when the program does is lost, as the program's memory is:
- * wait for it, or record from outside.
+ * When the program exits normally (exit, or the end of main), a request under way ends as
+ * cancelled, "the program has ended", and what it had recorded by then is saved; the exit
+ * waits for that, 5 s at most. What is not written by then, or when the program ends in
+ * another way while it is saved, is in `.NAME.kymo-PID` beside the path, which `kymo
+ * export` reads. In the middle of a recording that ends in another way, it is lost, as
+ * the program's memory is: record from outside, then.
  *
  * Any thread may call anything. One thread of the library ("kymo", every signal blocked)
  * lives while there is a request.

@@ -12,14 +12,20 @@
 
 #include "base/gate_page.h"
 
-void ky_lock(uint32_t *word)
+int ky_try_lock(uint32_t *word)
 {
 	uint32_t seen = 0;
-	int kept = errno;
 
 	ky_gate_protect();
-	if (__atomic_compare_exchange_n(word, &seen, 1, 0, __ATOMIC_ACQUIRE,
-					__ATOMIC_RELAXED))
+	return __atomic_compare_exchange_n(word, &seen, 1, 0, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+void ky_lock(uint32_t *word)
+{
+	int kept = errno;
+
+	if (ky_try_lock(word))
 		return;
 	/* Whoever waits sets 2, so that the holder knows to wake somebody. */
 	while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0)

@@ -9,8 +9,9 @@
 
 #include <stdint.h>
 
-/* Both keep errno. The holder must not take the lock again. */
+/* All keep errno. The holder must not take the lock again. */
 void ky_lock(uint32_t *word);
+int ky_try_lock(uint32_t *word); /* 1: taken */
 void ky_unlock(uint32_t *word);
 
 #endif

@@ -172,5 +172,7 @@ int ky_host_close_timer(struct kymo_source_host *host, uint64_t deadline_ns);
 
 /* host_exit.c */
 int32_t ky_host_at_exit(struct kymo_source_host *host, kymo_drain_fn drain, void *source);
+/* Runs all drains that have not run yet, in an exit handler. */
+void ky_host_drain_all(void);
 
 #endif

@@ -36,13 +36,26 @@ static struct ky_drain take_last(uint64_t *deadline_ns)
 	return drain;
 }
 
-static void run_last(void)
+/* False if there is none. */
+static int run_one(void)
 {
 	uint64_t deadline_ns;
 	struct ky_drain drain = take_last(&deadline_ns);
 
 	if (drain.host && ky_gate_epoch() != 0 && ky_monotonic_ns() < deadline_ns)
 		ky_sources_drain(&drain, deadline_ns);
+	return drain.host != NULL;
+}
+
+static void run_last(void)
+{
+	run_one();
+}
+
+void ky_host_drain_all(void)
+{
+	while (run_one())
+		;
 }
 
 static int is_registered(const struct ky_session_page *page,

@@ -49,6 +49,7 @@ struct ky_session_page {
 	uint32_t sources_active; /* 1: between ky_sources_begin and ky_sources_end */
 	uint32_t sources_epoch;
 	uint32_t sources_paused; /* 1: those that can are to rest */
+	uint32_t sources_left;   /* 1: the process exits, and nobody enters them */
 	uint32_t types_lock;     /* the list of wanted activity types */
 	uint32_t source_change;  /* futex of whoever waits for a source to be left */
 	uint64_t sources_deadline_ns;
@@ -66,6 +67,8 @@ struct ky_session_page {
 	uint32_t request_lock;   /* the request under way, and those that ended */
 	uint32_t request_change; /* futex of whoever waits for it to go on */
 	uint32_t request_runs;   /* 1: there is a thread for it */
+	uint32_t request_tid;    /* its number */
+	uint32_t request_exits;  /* 1: an exit handler is there for it; 2: it has run */
 	uint32_t request_steps;  /* 1: it goes by iterations, and waits for one */
 	uint64_t iterations;     /* that the program has told of */
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,11 +25,15 @@
 #include "session/range.h"
 #include "session/save.h"
 #include "session/session.h"
+#include "session/source.h"
 
 #define ENDED_MAX 64u /* that can still be asked for */
 #define NS_PER_MS 1000000
-#define PREEMPTED "pre-empted by a session that the program began itself"
-#define CANCELLED "cancelled by the program"
+/* For all that the exit of the program waits for. */
+#define EXIT_LIMIT_NS 5000000000u
+#define PREEMPTED     "pre-empted by a session that the program began itself"
+#define CANCELLED     "cancelled by the program"
+#define EXITED        "the program has ended"
 
 /* Under request_lock; a forked child finds its parent's, and forgets it. */
 static struct {
@@ -59,6 +65,11 @@ void ky_request_tell(const struct ky_ending *ending)
 	ky_stages_tell();
 	if (ending->ended)
 		ending->ended(ending->context, &ending->status);
+}
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
 }
 
 /* ---- The end of a request; request_lock held ---- */
@@ -106,6 +117,25 @@ static void fail(const struct kymo_error *error, struct ky_ending *ending)
 	ky_stages_cancel(&requests.current.session->stages, error->status, error->message,
 			 "");
 	end(KYMO_REQUEST_FAILED, "", error->message, NULL, ending);
+}
+
+/* It goes no further, for that reason; what it has recorded its thread saves. */
+static void cut_short(const char *reason, struct ky_ending *ending)
+{
+	struct ky_request *request = &requests.current;
+
+	switch (ky_schedule_handle(&request->schedule, KY_TRIGGER_PREEMPT)) {
+	case KY_ACTION_END:
+	case KY_ACTION_DISCARD:
+		end(KYMO_REQUEST_CANCELLED, "", reason, NULL, ending);
+		break;
+	case KY_ACTION_STOP:
+		request->preempted = reason;
+		ky_tell_change(&ky_session_page()->request_change);
+		break;
+	default:
+		break;
+	}
 }
 
 /* ---- What the schedule says; request_lock held ---- */
@@ -231,6 +261,7 @@ static void serve(void *context)
 
 	(void)context;
 	ky_requests_lock();
+	page->request_tid = own_tid();
 	while (requests.current.session) {
 		const uint32_t seen =
 			__atomic_load_n(&page->request_change, __ATOMIC_RELAXED);
@@ -246,6 +277,57 @@ static void serve(void *context)
 	}
 	page->request_runs = 0;
 	ky_requests_unlock();
+	ky_tell_change(&page->request_change);
+}
+
+/* ---- The exit of the program ---- */
+
+/* False if somebody still has it then, as who exits in the middle of a call of ours. */
+static int lock_until(uint64_t due_ns)
+{
+	const struct timespec shortly = {0, NS_PER_MS};
+
+	while (!ky_try_lock(&ky_session_page()->request_lock)) {
+		if (ky_monotonic_ns() >= due_ns)
+			return 0;
+		nanosleep(&shortly, NULL);
+	}
+	return 1;
+}
+
+/*
+ * What is recorded by now is saved, as far as there is time; the capture file stays where
+ * there is not. A driver that came after the handler is gone by now, and its source has
+ * been drained: sources are not stopped.
+ */
+static void end_at_exit(void)
+{
+	struct ky_session_page *page = ky_session_page();
+	const uint64_t due_ns = ky_monotonic_ns() + EXIT_LIMIT_NS;
+	struct ky_ending ending = {.ended = NULL};
+	uint32_t seen = 0;
+
+	/* In a forked child it is its parent's. */
+	if (page->request_exits != 1 || !lock_until(due_ns))
+		return;
+	page->request_exits = 2;
+	if (requests.current.session && page->request_tid != own_tid()) {
+		ky_sources_leave();
+		ky_stages_hold(1);
+		cut_short(EXITED, &ending);
+		ky_stages_hold(0);
+	}
+	while (page->request_runs && page->request_tid != own_tid() &&
+	       ky_monotonic_ns() < due_ns) {
+		seen = __atomic_load_n(&page->request_change, __ATOMIC_RELAXED);
+		ky_unlock(&page->request_lock);
+		ky_request_tell(&ending);
+		ending.ended = NULL;
+		ky_wait_for_change(&page->request_change, seen, due_ns);
+		if (!lock_until(due_ns))
+			return;
+	}
+	ky_unlock(&page->request_lock);
 }
 
 /* ---- What the program asks for ---- */
@@ -289,6 +371,18 @@ static int32_t have_thread(struct ky_session_page *page, struct kymo_error *erro
 		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
 				    "the thread of the request cannot be started");
 	page->request_runs = 1;
+	page->request_tid = 0;
+	return KYMO_OK;
+}
+
+/* So that the program's exit finds it. */
+static int32_t have_exit(struct ky_session_page *page, struct kymo_error *error)
+{
+	if (page->request_exits == 2)
+		return ky_error_set(error, KYMO_ERROR_STATE, EXITED);
+	if (page->request_exits == 0 && atexit(end_at_exit) != 0)
+		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	page->request_exits = 1;
 	return KYMO_OK;
 }
 
@@ -300,8 +394,9 @@ int32_t ky_request_accept(const struct ky_request *request,
 	int32_t status;
 
 	ky_requests_lock();
-	status = requests.current.session ? refuse_second(error)
-					  : have_thread(page, error);
+	status = requests.current.session ? refuse_second(error) : have_exit(page, error);
+	if (status == KYMO_OK)
+		status = have_thread(page, error);
 	if (status == KYMO_OK) {
 		*id = ++requests.last_id;
 		requests.current = *request;
@@ -369,24 +464,12 @@ void ky_request_cancel(struct ky_ending *ending)
 void ky_request_preempt(void)
 {
 	struct ky_ending ending = {.ended = NULL};
-	struct ky_request *request = &requests.current;
 
 	ky_requests_lock();
-	switch (ky_schedule_handle(&request->schedule, KY_TRIGGER_PREEMPT)) {
-	case KY_ACTION_END:
-	case KY_ACTION_DISCARD:
-		end(KYMO_REQUEST_CANCELLED, "", PREEMPTED, NULL, &ending);
-		break;
-	case KY_ACTION_STOP:
-		request->preempted = PREEMPTED;
-		ky_tell_change(&ky_session_page()->request_change);
-		break;
-	default:
-		break;
-	}
+	cut_short(PREEMPTED, &ending);
 	/* Its thread saves it; the gate has to be free now. */
-	if (request->session)
-		kymo_session_stop(request->session, NULL);
+	if (requests.current.session)
+		kymo_session_stop(requests.current.session, NULL);
 	ky_requests_unlock();
 	ky_request_tell(&ending);
 }

@@ -8,9 +8,8 @@
  * well.
  *
  * An operation that does not return cannot be taken back. So where somebody waits for
- * sources a thread of ours drives each, which ends with its steps; when time is up the
- * instance is abandoned to it. That thread needs no place in a vendor's loader: what a
- * loader brings in is driven by the loader's own thread, whose locks it may hold.
+ * sources a thread of ours drives each; when time is up the instance is abandoned to it.
+ * What a vendor's loader brings in its own thread drives, since that may hold locks.
  *
  * source_lock protects the list, states and claims, and is not held in an operation.
  */
@@ -29,7 +28,7 @@
 #include "session/wanted.h"
 #include "session/wanted_types.h"
 
-#define PATIENCE_NS 50000000u  /* with one source, before the next is driven beside it */
+#define PATIENCE_NS 50000000u  /* with one source, before the next is driven too */
 #define GRACE_NS    250000000u /* for one that has kept its deadline to come back */
 
 static struct {
@@ -311,12 +310,14 @@ int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *erro
 }
 
 /*
- * Brings all where they are to be now; those that are not there at the deadline are given
- * up. They come one after the other, but one that takes its time does not take that of
- * the others. Deadline 0: all steps are the caller's, however long they take.
+ * Brings all where they are to be; those that are not there at the deadline are given up.
+ * They come one after the other, but who takes his time does not take the others'.
+ * Deadline 0: all steps are the caller's, however long they take.
  */
 static void settle(uint64_t deadline_ns)
 {
+	if (__atomic_load_n(&ky_session_page()->sources_left, __ATOMIC_RELAXED))
+		return;
 	for (uint32_t i = 0; i < instance_count(); i++) {
 		struct ky_instance *instance = &sources.instances[i];
 
@@ -386,6 +387,12 @@ void ky_sources_end(uint64_t deadline_ns)
 	sources.is_active = 0;
 	ky_unlock(lock);
 	settle(deadline_ns);
+}
+
+void ky_sources_leave(void)
+{
+	ky_host_drain_all();
+	__atomic_store_n(&ky_session_page()->sources_left, 1, __ATOMIC_RELAXED);
 }
 
 void ky_sources_forked(void)

@@ -43,6 +43,12 @@ void ky_sources_begin(const char *wanted, uint32_t epoch, uint64_t deadline_ns);
 /* Stops and flushes all; there is a deadline. */
 void ky_sources_end(uint64_t deadline_ns);
 
+/*
+ * The process exits: what drivers have left is nobody's to enter, so from now on sources
+ * neither begin nor end. Their drains run, as far as they have not.
+ */
+void ky_sources_leave(void);
+
 /* Has the sources that can rest, or go on. The gate is open at both. */
 void ky_sources_pause(uint32_t paused, uint64_t deadline_ns);
 
