@@ -70,13 +70,20 @@ static int32_t count_invalid(const struct kymo_source_host *host, uint64_t count
 	return KYMO_ERROR_INVALID;
 }
 
+static uint32_t epoch_of(const struct kymo_source_host *host)
+{
+	return __atomic_load_n(&host->epoch, __ATOMIC_RELAXED);
+}
+
 /* Whether it is to be part of what is recorded now, but has not started, or could not. */
 static int is_left_out(const struct kymo_source_host *host)
 {
 	const struct ky_session_page *page = ky_session_page();
 
 	return __atomic_load_n(&page->sources_active, __ATOMIC_ACQUIRE) &&
-	       host->epoch == page->sources_epoch && !is_open(host);
+	       epoch_of(host) ==
+		       __atomic_load_n(&page->sources_epoch, __ATOMIC_RELAXED) &&
+	       !is_open(host);
 }
 
 /* A record of a source that is not open, or while nothing is recorded. */
@@ -87,7 +94,7 @@ static int32_t refuse(struct kymo_source_host *host)
 	    ky_writer_filtered(host->number))
 		return KYMO_ERROR_STATE;
 	/* What comes before the first session belongs to none. */
-	if (host->epoch != 0)
+	if (epoch_of(host) != 0)
 		count_lost(host, KYMO_LOST_LATE, 1);
 	return KYMO_ERROR_STATE;
 }
@@ -425,7 +432,7 @@ void ky_host_open(struct kymo_source_host *host)
 void ky_host_close(struct kymo_source_host *host)
 {
 	for (size_t i = 0; i < sizeof(host->wanted) / sizeof(host->wanted[0]); i++)
-		if (host->wanted[i])
+		if (__atomic_load_n(&host->wanted[i], __ATOMIC_RELAXED))
 			__atomic_store_n(&host->wanted[i], 0, __ATOMIC_RELAXED);
 }
 

@@ -326,6 +326,7 @@ static int tear_down(void **state)
 	(void)state;
 	ky_sources_end(ky_monotonic_ns() + 1000000000u);
 	end_recording();
+	wait_for_threads();
 	return 0;
 }
 

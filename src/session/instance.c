@@ -18,6 +18,11 @@ static void pause_shortly(void)
 	nanosleep(&step, NULL);
 }
 
+static uint32_t session_epoch(void)
+{
+	return __atomic_load_n(&ky_session_page()->sources_epoch, __ATOMIC_RELAXED);
+}
+
 static int has_told(const struct ky_instance *instance)
 {
 	return (int)__atomic_load_n(&instance->host->has_told, __ATOMIC_RELAXED);
@@ -46,7 +51,7 @@ static void leave_out(struct ky_instance *instance, const char *step, int32_t st
 
 	if (is_late(instance))
 		return;
-	instance->failed_epoch = ky_session_page()->sources_epoch;
+	instance->failed_epoch = session_epoch();
 	if (has_told(instance))
 		return;
 	snprintf(reason, sizeof(reason), "%s failed: %s", step, kymo_status_text(status));
@@ -106,7 +111,7 @@ static int32_t prepare(struct ky_instance *instance, uint32_t epoch,
 	int32_t status = KYMO_OK;
 
 	enter(instance, "prepare");
-	host->epoch = epoch;
+	__atomic_store_n(&host->epoch, epoch, __ATOMIC_RELAXED);
 	__atomic_store_n(&host->is_frozen, 0, __ATOMIC_RELAXED);
 	if (KYMO_HAS_FUNCTION(instance->ops, prepare))
 		status = instance->ops->prepare(instance->source, &session, error);
@@ -161,7 +166,7 @@ static int32_t start(struct ky_instance *instance, struct kymo_error *error)
 
 static void begin(struct ky_instance *instance)
 {
-	uint32_t epoch = ky_session_page()->sources_epoch;
+	uint32_t epoch = session_epoch();
 	struct kymo_error error = {0};
 	int32_t status;
 
@@ -235,7 +240,8 @@ static void stop(struct ky_instance *instance, uint64_t deadline_ns)
 
 static void end(struct ky_instance *instance)
 {
-	uint64_t deadline_ns = ky_session_page()->sources_deadline_ns;
+	uint64_t deadline_ns = __atomic_load_n(&ky_session_page()->sources_deadline_ns,
+					       __ATOMIC_RELAXED);
 	struct kymo_source_host *host = instance->host;
 
 	if (deadline_ns == 0)
@@ -285,7 +291,8 @@ void ky_instance_refuse(struct ky_instance *instance)
 /* One that cannot rest goes on, and what it hands in is counted as filtered. */
 static void change_pause(struct ky_instance *instance)
 {
-	uint32_t paused = ky_session_page()->sources_paused;
+	uint32_t paused =
+		__atomic_load_n(&ky_session_page()->sources_paused, __ATOMIC_RELAXED);
 
 	instance->is_paused = paused;
 	enter(instance, "set_paused");

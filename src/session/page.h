@@ -47,7 +47,7 @@ struct ky_session_page {
 
 	uint32_t sources_known;  /* 1: this process has told its sources that it is new */
 	uint32_t sources_active; /* 1: between ky_sources_begin and ky_sources_end */
-	uint32_t sources_epoch;
+	uint32_t sources_epoch;  /* this and the next: read without the lock, too */
 	uint32_t sources_paused; /* 1: those that can are to rest */
 	uint32_t sources_left;   /* 1: the process exits, and nobody enters them */
 	uint32_t types_lock;     /* the list of wanted activity types */

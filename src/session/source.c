@@ -344,9 +344,9 @@ static void activate(uint32_t epoch)
 {
 	struct ky_session_page *page = ky_session_page();
 
-	page->sources_epoch = epoch;
-	page->sources_deadline_ns = 0;
-	page->sources_paused = 0;
+	__atomic_store_n(&page->sources_epoch, epoch, __ATOMIC_RELAXED);
+	__atomic_store_n(&page->sources_deadline_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&page->sources_paused, 0, __ATOMIC_RELAXED);
 	/* Pairs with has_listeners(): the sources know their process by now. */
 	__atomic_store_n(&page->sources_active, 1, __ATOMIC_RELEASE);
 	sources.is_active = 1;
@@ -370,7 +370,7 @@ void ky_sources_pause(uint32_t paused, uint64_t deadline_ns)
 	uint32_t *lock = &ky_gate()->source_lock;
 
 	ky_lock(lock);
-	ky_session_page()->sources_paused = paused;
+	__atomic_store_n(&ky_session_page()->sources_paused, paused, __ATOMIC_RELAXED);
 	ky_unlock(lock);
 	settle(deadline_ns);
 }
@@ -383,7 +383,7 @@ void ky_sources_end(uint64_t deadline_ns)
 	know_process();
 	ky_lock(lock);
 	__atomic_store_n(&page->sources_active, 0, __ATOMIC_RELEASE);
-	page->sources_deadline_ns = deadline_ns;
+	__atomic_store_n(&page->sources_deadline_ns, deadline_ns, __ATOMIC_RELAXED);
 	sources.is_active = 0;
 	ky_unlock(lock);
 	settle(deadline_ns);

@@ -233,6 +233,7 @@ static inline void end(void)
 {
 	ky_sources_end(FAR_NS);
 	end_recording();
+	wait_for_threads();
 }
 
 static inline int clear_story(void **state)

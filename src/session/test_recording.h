@@ -6,13 +6,51 @@
 #ifndef KYMO_SESSION_TEST_RECORDING_H
 #define KYMO_SESSION_TEST_RECORDING_H
 
+#include <dirent.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/lock.h"
 #include "capture/lease.h"
 #include "record/dictionary.h"
 #include "session/embedded.h"
 
 static struct ky_embedded *recording;
+
+static inline size_t count_threads(const char *name)
+{
+	DIR *folder = opendir("/proc/self/task");
+	struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(folder);
+	while ((entry = readdir(folder))) {
+		char path[300], text[32] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue; /* no thread, or no more */
+		if (fgets(text, sizeof(text), file))
+			count += strcmp(text, name) == 0;
+		fclose(file);
+	}
+	closedir(folder);
+	return count;
+}
+
+/* Until there are none of the library's any more, which nobody joins. */
+static inline void wait_for_threads(void)
+{
+	for (int i = 0; i < 5000 && count_threads("kymo\n") > 0; i++)
+		usleep(1000);
+	assert_int_equal(count_threads("kymo\n"), 0);
+	/* Which a sanitizer does not know: they ended with this lock. */
+	ky_lock(&ky_gate()->pool_lock);
+	ky_unlock(&ky_gate()->pool_lock);
+}
 
 static inline void begin_recording(void)
 {
