@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -65,6 +66,87 @@ static void a_wrong_order_is_refused_and_changes_nothing(void **state)
 	assert_int_equal(kymo_session_prepare(session, &error), KYMO_ERROR_STATE);
 	assert_int_equal(count_files(), 0);
 	kymo_session_destroy(session);
+}
+
+#define STORM_THREADS 8
+#define STORM_ROUNDS  100
+#define STORM_CALLS   16
+
+static struct {
+	pthread_barrier_t barrier;
+	struct kymo_session *session;
+	uint64_t called[5]; /* well, by what was called */
+} storm;
+
+static int32_t call_any(uint32_t which, struct kymo_error *error)
+{
+	switch (which) {
+	case 0:
+		return kymo_session_prepare(storm.session, error);
+	case 1:
+		return kymo_session_start(storm.session, error);
+	case 2:
+		return kymo_session_pause(storm.session, error);
+	case 3:
+		return kymo_session_resume(storm.session, error);
+	default:
+		return kymo_session_stop(storm.session, error);
+	}
+}
+
+/* All at one session; each call is right, or of the wrong order, and says so. */
+static void *call_at_random(void *context)
+{
+	uint32_t random = (uint32_t)(uintptr_t)context + 1;
+
+	for (int round = 0; round < STORM_ROUNDS; round++) {
+		pthread_barrier_wait(&storm.barrier); /* there is a new one */
+		for (int i = 0; i < STORM_CALLS; i++) {
+			struct kymo_error error = {0};
+			uint32_t which;
+			int32_t status;
+
+			random = random * 1664525 + 1013904223;
+			/* Seldom a stop, which is the end. */
+			which = (random >> 24) % 13 < 12 ? (random >> 24) % 4 : 4;
+			status = call_any(which, &error);
+			if (status == KYMO_OK)
+				__atomic_fetch_add(&storm.called[which], 1,
+						   __ATOMIC_RELAXED);
+			else if (status != KYMO_ERROR_STATE || !error.message[0])
+				abort();
+			mark(1);
+		}
+		pthread_barrier_wait(&storm.barrier); /* and no more to it */
+	}
+	return NULL;
+}
+
+static void calls_of_any_thread_in_any_order_are_right_or_refused(void **state)
+{
+	pthread_t threads[STORM_THREADS];
+
+	(void)state;
+	assert_int_equal(pthread_barrier_init(&storm.barrier, NULL, STORM_THREADS + 1),
+			 0);
+	for (uintptr_t i = 0; i < STORM_THREADS; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, call_at_random, (void *)i), 0);
+	for (int round = 0; round < STORM_ROUNDS; round++) {
+		assert_int_equal(kymo_session_create(&storm.session, NULL, NULL),
+				 KYMO_OK);
+		pthread_barrier_wait(&storm.barrier);
+		pthread_barrier_wait(&storm.barrier);
+		kymo_session_destroy(storm.session);
+	}
+	for (size_t i = 0; i < STORM_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&storm.barrier);
+	/* At most once in the life of each session, and nothing is never reached. */
+	for (size_t i = 0; i < 5; i++)
+		assert_true(storm.called[i] > 0);
+	assert_true(storm.called[0] <= STORM_ROUNDS && storm.called[4] <= STORM_ROUNDS);
+	assert_true(storm.called[1] <= STORM_ROUNDS);
 }
 
 static void null_is_refused(void **state)
@@ -388,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_records_between_start_and_stop),
 		cmocka_unit_test(a_wrong_order_is_refused_and_changes_nothing),
+		cmocka_unit_test(calls_of_any_thread_in_any_order_are_right_or_refused),
 		cmocka_unit_test(null_is_refused),
 		cmocka_unit_test(a_session_may_be_destroyed_in_any_state),
 		cmocka_unit_test(one_session_of_a_program_records_at_a_time),
