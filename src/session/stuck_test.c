@@ -23,7 +23,7 @@
 #endif
 #endif
 
-#define LIMIT_NS 50000000u
+#define LIMIT_NS 400000000u /* much, where the machine is busy */
 #define SOON_NS  (ky_monotonic_ns() + LIMIT_NS)
 #define FAR_NS   (ky_monotonic_ns() + 5000000000u)
 
@@ -245,7 +245,7 @@ static void a_create_that_does_not_return_is_given_up(void **state)
 	get_stuck_in('c');
 	before = ky_monotonic_ns();
 	begin(SOON_NS);
-	assert_in_range(ky_monotonic_ns() - before, LIMIT_NS, 2000000000u);
+	assert_in_range(ky_monotonic_ns() - before, LIMIT_NS, 10 * (uint64_t)LIMIT_NS);
 	check_failed("its create has not returned when time was up; what came later is "
 		     "counted as late");
 	assert_int_equal(npu.healthy, 1);
@@ -294,7 +294,8 @@ an_end_that_does_not_return_is_given_up_and_the_others_end_in_time(void **state)
 		get_stuck_in(letters[i]);
 		before = ky_monotonic_ns();
 		ky_sources_end(before + 2 * LIMIT_NS);
-		assert_in_range(ky_monotonic_ns() - before, LIMIT_NS, 2000000000u);
+		assert_in_range(ky_monotonic_ns() - before, LIMIT_NS,
+				10 * (uint64_t)LIMIT_NS);
 		assert_int_equal(npu.healthy, 2);
 		emit();
 		assert_int_equal(late(), 1);

@@ -175,12 +175,14 @@ static void ask(struct kymo_request_options options)
 	options.struct_size = sizeof(options);
 	options.path = path;
 	options.ended = say_end;
+	kymo_session_step(); /* without one there are no iterations */
 	if (kymo_request_submit(&options, &id, NULL) != KYMO_OK)
 		abort();
 	if (options.warmup_ms > 0)
 		return;
 	do {
 		usleep(1000);
+		kymo_session_step();
 		kymo_request_poll(id, &status);
 	} while (status.state < KYMO_REQUEST_RECORDING);
 	for (int i = 0; i < MARKS; i++)
@@ -208,7 +210,8 @@ static void leave_while_it_warms_up(void)
 
 static void leave_while_it_is_saved(void)
 {
-	ask((struct kymo_request_options){.duration_ms = 50});
+	ask((struct kymo_request_options){.iterations = 1});
+	kymo_session_step();
 	usleep(100000);
 }
 
@@ -220,7 +223,8 @@ static void leave_another_way(void)
 
 static void leave_out_of_its_own_thread(void)
 {
-	ask((struct kymo_request_options){.duration_ms = 50});
+	ask((struct kymo_request_options){.iterations = 1});
+	kymo_session_step();
 	sleep(60);
 }
 
