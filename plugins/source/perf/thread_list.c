@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +28,15 @@ struct entry {
 	char name[];
 };
 
-/* Adds the threads of a part of the folder, but for the one that is there already. */
+/* The host's own, which may start a source, and ends with that: none of the program's. */
+static int is_of_host(void)
+{
+	char name[16] = "";
+
+	return prctl(PR_GET_NAME, name) == 0 && strcmp(name, "kymo") == 0;
+}
+
+/* Adds the threads of a part of the folder, but the one that is there and the caller. */
 static void add_part(struct perf_threads *threads, const char *part, size_t size)
 {
 	const char *end = part + size;
@@ -35,7 +45,7 @@ static void add_part(struct perf_threads *threads, const char *part, size_t size
 		const struct entry *entry = (const void *)part;
 		const pid_t tid = (pid_t)strtol(entry->name, NULL, 10);
 
-		if (tid > 0 && tid != threads->tid[0])
+		if (tid > 0 && tid != threads->tid[0] && tid != gettid())
 			add(threads, tid);
 		part += entry->size;
 	}
@@ -48,7 +58,7 @@ void perf_threads_list(struct perf_threads *threads)
 	long size;
 
 	threads->count = threads->total = 0;
-	add(threads, gettid());
+	add(threads, is_of_host() ? getpid() : gettid());
 	while (folder >= 0 &&
 	       (size = syscall(SYS_getdents64, folder, part, sizeof(part))) > 0)
 		add_part(threads, part, (size_t)size);
