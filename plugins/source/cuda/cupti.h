@@ -88,6 +88,10 @@
 #define CUPTI_CHANNEL_COMPUTE      1u
 #define CUPTI_CHANNEL_ASYNC_MEMCPY 2u
 
+#define CUPTI_NOT_APPLICABLE                                      \
+	0xffffffffu /* a stream or an event that there is none of \
+		     */
+
 /* Kinds of waits. */
 #define CUPTI_SYNC_EVENT       1u
 #define CUPTI_SYNC_STREAM_WAIT 2u
@@ -130,6 +134,8 @@
 #define CUPTI_THREAD_ID_SYSTEM     1u
 #define CUPTI_DOMAIN_DRIVER        1u
 #define CUPTI_DOMAIN_RUNTIME       2u
+#define CUPTI_DOMAIN_RESOURCE      3u
+#define CUPTI_CONTEXT_CREATED      1u
 #define CUPTI_SITE_EXIT            1u
 #define CUPTI_OLD_SUBSCRIBER_BYTES 64u
 
@@ -357,6 +363,8 @@ typedef int32_t (*cuptiSubscribe_v2_fn)(void **subscriber, cupti_callback_fn cal
 typedef int32_t (*cuptiUnsubscribe_fn)(void *subscriber);
 typedef int32_t (*cuptiEnableDomain_fn)(uint32_t enable, void *subscriber,
 					uint32_t domain);
+typedef int32_t (*cuptiEnableCallback_fn)(uint32_t enable, void *subscriber,
+					  uint32_t domain, uint32_t cbid);
 typedef int32_t (*cuptiFinalize_fn)(void);
 typedef int32_t (*cuptiActivityRegisterCallbacks_fn)(cupti_request_fn request,
 						     cupti_complete_fn complete);
@@ -373,6 +381,7 @@ typedef int32_t (*cuptiActivityPushExternalCorrelationId_fn)(uint32_t kind, uint
 typedef int32_t (*cuptiActivityPopExternalCorrelationId_fn)(uint32_t kind,
 							    uint64_t *last);
 typedef int32_t (*cuptiActivityEnableLatencyTimestamps_fn)(uint8_t enable);
+typedef int32_t (*cuptiActivityEnableCudaEventDeviceTimestamps_fn)(uint8_t enable);
 typedef int32_t (*cuptiActivityConfigureUnifiedMemoryCounter_fn)(
 	struct cupti_unified_config *config, uint32_t count);
 typedef int32_t (*cuptiSetThreadIdType_fn)(uint32_t type);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The CUDA source: the life of its one instance.
+ *
+ * NVIDIA's driver loads it by CUDA_INJECTION64_PATH when the program first uses CUDA; it
+ * then subscribes to CUPTI (attach.c), gives it buffers (buffer.c) and turns the records
+ * that come back into lines (decode.c). The README says what is recorded, how it is
+ * named, and what it costs.
+ */
+#include <stdlib.h>
+
+#include <kymo/inject.h>
+
+#include "attach.h"
+#include "buffer.h"
+#include "clock.h"
+#include "flush.h"
+#include "probe.h"
+#include "region.h"
+#include "table.h"
+
+struct ky_source ky_source;
+
+static void tell(uint32_t state, const char *reason, const char *remedy)
+{
+	ky_source.host->state(ky_source.self, state, kymo_text(reason),
+			      kymo_text(remedy));
+}
+
+/* ---- Recording ---- */
+
+/* Hands over what CUPTI has, as far as it goes in time. */
+static int32_t hand_over(uint32_t flags, uint64_t deadline_ns)
+{
+	int32_t status = ky_flush(flags, deadline_ns);
+
+	if (status == KYMO_ERROR_BUSY)
+		tell(KYMO_STATE_PARTLY,
+		     "CUPTI's flush did not return in time: what it still had is missing",
+		     "let the program wait for its device (cudaDeviceSynchronize) before "
+		     "the recording ends");
+	ky_buffer_count_dropped();
+	ky_clock_anchor();
+	return status == KYMO_ERROR_BUSY ? KYMO_OK : status;
+}
+
+/*
+ * CUPTI's own example flushes in an exit handler that is registered where the driver
+ * loads it, which is where this comes from.
+ */
+static void drain_at_exit(void *source, uint64_t deadline_ns)
+{
+	(void)source;
+	if (!atomic_load(&ky_source.is_attached) || atomic_load(&ky_source.is_inherited))
+		return;
+	hand_over(CUPTI_FLUSH_FORCED, deadline_ns);
+	ky_buffer_end();
+}
+
+static int32_t attach(struct ky_trouble *trouble)
+{
+	int32_t status;
+
+	*trouble = (struct ky_trouble){0};
+	if (ky_flush_is_hung()) {
+		trouble->status = KYMO_ERROR_BUSY;
+		trouble->state = KYMO_STATE_BUSY;
+		snprintf(trouble->reason, sizeof(trouble->reason),
+			 "CUPTI's flush of an earlier session has not returned");
+		snprintf(trouble->remedy, sizeof(trouble->remedy),
+			 "it waits for work of the device that does not end");
+		status = KYMO_ERROR_BUSY;
+	} else {
+		status = ky_attach(trouble);
+	}
+	if (status != KYMO_OK)
+		tell(trouble->state, trouble->reason, trouble->remedy);
+	else if (KYMO_HAS_FUNCTION(ky_source.host, at_exit))
+		ky_source.host->at_exit(ky_source.self, drain_at_exit, &ky_source);
+	return status;
+}
+
+/* After the host was attached from within the driver, or CUDA has come to a child. */
+static void attach_late(void)
+{
+	struct ky_trouble trouble;
+
+	if (!atomic_load(&ky_source.is_wanted) || atomic_load(&ky_source.is_attached))
+		return;
+	if (attach(&trouble) == KYMO_OK)
+		tell(KYMO_STATE_RECORDING, NULL, NULL);
+}
+
+/* ---- Operations ---- */
+
+static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
+		      const struct kymo_source_numbers *numbers, void **source,
+		      struct kymo_error *error)
+{
+	if (ky_source.self) {
+		if (error)
+			*error = (struct kymo_error){KYMO_ERROR_BUSY,
+						     "the CUDA source is in use"};
+		return KYMO_ERROR_BUSY;
+	}
+	ky_source.host = host;
+	ky_source.self = self;
+	ky_source.numbers = numbers;
+	ky_library_read_environment(&ky_source.places);
+	*source = &ky_source;
+	return KYMO_OK;
+}
+
+static int32_t prepare(void *source, const struct kymo_source_session *session,
+		       struct kymo_error *error)
+{
+	(void)source, (void)error;
+	atomic_store(&ky_source.epoch, session->epoch);
+	ky_attach_prepare(session);
+	return KYMO_OK;
+}
+
+static int32_t start(void *source, struct kymo_error *error)
+{
+	struct ky_trouble trouble;
+
+	(void)source;
+	atomic_store(&ky_source.is_wanted, 1);
+	if (atomic_load(&ky_source.is_injecting))
+		return KYMO_OK; /* attach_late follows */
+	if (atomic_load(&ky_source.is_inherited)) {
+		tell(KYMO_STATE_ABSENT, "this forked process has not used CUDA itself",
+		     NULL);
+		return KYMO_OK;
+	}
+	if (attach(&trouble) == KYMO_OK)
+		return KYMO_OK;
+	atomic_store(&ky_source.is_wanted, 0);
+	if (error) {
+		error->status = trouble.status;
+		snprintf(error->message, sizeof(error->message), "%s", trouble.reason);
+	}
+	return trouble.status;
+}
+
+static void set_paused(void *source, uint32_t paused)
+{
+	(void)source;
+	if (atomic_load(&ky_source.is_attached))
+		ky_attach_switch(!paused);
+}
+
+static int32_t stop(void *source, uint64_t deadline_ns)
+{
+	(void)source, (void)deadline_ns;
+	atomic_store(&ky_source.is_wanted, 0);
+	if (atomic_load(&ky_source.is_attached))
+		ky_attach_switch(0);
+	return KYMO_OK;
+}
+
+/* The last one of a session also ends what unfinished work there is, and lets go. */
+static int32_t flush(void *source, uint64_t deadline_ns)
+{
+	int32_t status;
+
+	(void)source;
+	if (!atomic_load(&ky_source.is_attached))
+		return KYMO_OK;
+	if (atomic_load(&ky_source.is_wanted))
+		return hand_over(0, deadline_ns);
+	status = hand_over(CUPTI_FLUSH_FORCED, deadline_ns);
+	ky_buffer_end();
+	/* Not while CUPTI is in our callbacks: it stays subscribed for good then. */
+	if (!ky_flush_is_hung())
+		ky_detach();
+	return status;
+}
+
+static int32_t sample_clock(void *source, uint32_t clock, struct kymo_clock_pair *out)
+{
+	(void)source;
+	return ky_clock_sample(clock, out);
+}
+
+/* CUDA does not live on in a child, and what CUPTI had of the parent's is not ours. */
+static void forked(void *source)
+{
+	(void)source;
+	atomic_store(&ky_source.is_wanted, 0);
+	atomic_store(&ky_source.is_inherited, 1);
+	ky_attach_forked();
+	ky_flush_forked();
+	ky_buffer_forked();
+}
+
+static const struct kymo_source_ops ops = {
+	.struct_size = sizeof(ops),
+	.probe = ky_probe,
+	.create = create,
+	.prepare = prepare,
+	.start = start,
+	.set_paused = set_paused,
+	.stop = stop,
+	.flush = flush,
+	.sample_clock = sample_clock,
+	.push_correlation = ky_region_push,
+	.pop_correlation = ky_region_pop,
+	.forked = forked,
+};
+
+static const struct kymo_source_desc cuda_source = {
+	.struct_size = sizeof(cuda_source),
+	.name = "cuda",
+	.description = "CUDA kernels, copies and calls, by CUPTI",
+	.types = ky_types,
+	.keys = ky_keys,
+	.domains = ky_domains,
+	.link_kinds = ky_link_kinds,
+	.options = ky_options,
+	.injections = ky_injections,
+	.ops = &ops,
+};
+
+static const struct kymo_source_desc *const sources[] = {&cuda_source, NULL};
+
+const struct kymo_plugin ky_cuda_plugin = {
+	.struct_size = sizeof(ky_cuda_plugin),
+	.abi_major = KYMO_PLUGIN_ABI_MAJOR,
+	.abi_minor = KYMO_PLUGIN_ABI_MINOR,
+	.name = "cuda",
+	.version = KYMO_VERSION_STRING,
+	.license = "BSD-3-Clause",
+	.sources = sources,
+};
+
+const struct kymo_plugin *kymo_plugin_entry_v1(void)
+{
+	return &ky_cuda_plugin;
+}
+
+/*
+ * What the driver calls in the library that CUDA_INJECTION64_PATH names, while it is
+ * initialised. CUPTI may be subscribed to here, CUDA may not be called; so the host is
+ * attached first, and CUPTI is called when nothing of the host's is held any more.
+ */
+KYMO_API int InitializeInjection(void);
+int InitializeInjection(void)
+{
+	const struct kymo_host *host = NULL;
+
+	atomic_store(&ky_source.is_injecting, 1);
+	if (kymo_inject(&ky_cuda_plugin, &host, NULL) == KYMO_OK && host)
+		kymo_host_is_on(host); /* in a forked child: `forked` comes first */
+	atomic_store(&ky_source.is_inherited, 0);
+	atomic_store(&ky_source.is_injecting, 0);
+	if (ky_source.self)
+		attach_late();
+	return 1;
+}

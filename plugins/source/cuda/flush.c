@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flush.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#define LEAST_NS 10000000u /* also where no time is left: most flushes take less */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what stands below */
+static pthread_cond_t done;
+static int has_condition, is_running;
+static uint32_t wanted_flags;
+static int32_t result;
+
+static void *run(void *data)
+{
+	int32_t rc = ky_source.library.ActivityFlushAll(wanted_flags);
+
+	(void)data;
+	pthread_mutex_lock(&lock);
+	result = rc;
+	is_running = 0;
+	pthread_cond_broadcast(&done);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* Deaf to the program's signals. */
+static int start_thread(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int failed;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	failed = pthread_create(&thread, &attributes, run, NULL);
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return !failed;
+}
+
+static void make_condition(void)
+{
+	pthread_condattr_t attributes;
+
+	if (has_condition)
+		return;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&done, &attributes);
+	pthread_condattr_destroy(&attributes);
+	has_condition = 1;
+}
+
+static struct timespec not_before(uint64_t deadline_ns)
+{
+	struct timespec now;
+	uint64_t least;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	least = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + LEAST_NS;
+	if (deadline_ns < least)
+		deadline_ns = least;
+	return (struct timespec){(time_t)(deadline_ns / 1000000000u),
+				 (long)(deadline_ns % 1000000000u)};
+}
+
+int32_t ky_flush(uint32_t flags, uint64_t deadline_ns)
+{
+	const struct timespec until = not_before(deadline_ns);
+	int32_t status = KYMO_ERROR_BUSY;
+
+	pthread_mutex_lock(&lock);
+	if (is_running)
+		goto out;
+	make_condition();
+	wanted_flags = flags;
+	is_running = 1;
+	if (!start_thread()) {
+		is_running = 0;
+		status = KYMO_ERROR_NO_MEMORY;
+		goto out;
+	}
+	while (is_running)
+		if (pthread_cond_timedwait(&done, &lock, &until) != 0)
+			break;
+	if (!is_running)
+		status = result == CUPTI_RC_SUCCESS ? KYMO_OK : KYMO_ERROR_IO;
+out:
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+int ky_flush_is_hung(void)
+{
+	int answer;
+
+	pthread_mutex_lock(&lock);
+	answer = is_running;
+	pthread_mutex_unlock(&lock);
+	return answer;
+}
+
+void ky_flush_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	has_condition = is_running = 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cuptiActivityFlushAll() with a deadline: it may wait for work of the device that never
+ * ends, so it is called in a thread of its own.
+ */
+#ifndef KYMO_PLUGINS_SOURCE_CUDA_FLUSH_H
+#define KYMO_PLUGINS_SOURCE_CUDA_FLUSH_H
+
+#include "source.h"
+
+/*
+ * KYMO_OK when CUPTI has handed over what it has; KYMO_ERROR_BUSY if it had not at the
+ * deadline, or has not since an earlier one: it goes on. KYMO_ERROR_IO: it failed.
+ */
+int32_t ky_flush(uint32_t flags, uint64_t deadline_ns);
+
+/* One that was given up has not returned. */
+int ky_flush_is_hung(void);
+void ky_flush_forked(void);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "name.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cache.h"
+
+#define KERNEL_SLOTS  4096u /* a power of 2 */
+#define CALL_COUNT    2048u /* functions of a domain whose names are kept */
+#define COPY_KINDS    11u
+#define MEMORY_KINDS  8u
+#define NAME_MAX_SIZE 65536u /* of a mangled name; what is longer is cut */
+
+typedef char *(*demangle_fn)(const char *mangled, char *buffer, size_t *size,
+			     int *status);
+
+/* By pointer; checked against its text once per buffer. */
+static struct {
+	const char *text;
+	uint64_t hash;
+	uint32_t number, buffer;
+} kernels[KERNEL_SLOTS];
+
+static uint32_t calls[2][CALL_COUNT];
+static uint32_t copies[COPY_KINDS][MEMORY_KINDS][MEMORY_KINDS];
+static uint32_t fills[MEMORY_KINDS];
+
+uint32_t ky_name_text(const char *text)
+{
+	return ky_source.host->string(ky_source.self, kymo_text(text));
+}
+
+/* ---- Kernels ---- */
+
+static uint64_t hash_text(const char *text, size_t *size)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	size_t at = 0;
+
+	for (; at < NAME_MAX_SIZE && text[at]; at++)
+		hash = (hash ^ (unsigned char)text[at]) * 0x100000001b3u;
+	*size = at;
+	return hash;
+}
+
+/* The demangler of the C++ library that the process has; NULL if it has none. */
+static demangle_fn find_demangler(void)
+{
+	static demangle_fn found;
+	static int is_known;
+	void *symbol, *library;
+
+	if (is_known)
+		return found;
+	is_known = 1;
+	symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+	if (!symbol) {
+		library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+		symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+	}
+	memcpy(&found, &symbol, sizeof(found));
+	return found;
+}
+
+static uint32_t intern_kernel(const char *name, size_t size)
+{
+	demangle_fn demangle = name[0] == '_' && name[1] == 'Z' && size < NAME_MAX_SIZE
+				       ? find_demangler()
+				       : NULL;
+	int status = -1;
+	char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	const struct kymo_str plain = {name, size};
+	uint32_t number = ky_source.host->string(
+		ky_source.self, text && status == 0 ? kymo_text(text) : plain);
+
+	free(text);
+	return number;
+}
+
+uint32_t ky_name_kernel(const char *name, uint32_t buffer)
+{
+	const uint32_t slot =
+		(uint32_t)(ky_cache_mix(0, (uintptr_t)name) >> 16) & (KERNEL_SLOTS - 1);
+	uint64_t hash;
+	size_t size;
+
+	if (KYMO_UNLIKELY(!name || !name[0]))
+		return ky_name_text("unnamed kernel");
+	if (kernels[slot].text == name && kernels[slot].buffer == buffer)
+		return kernels[slot].number;
+	hash = hash_text(name, &size);
+	if (kernels[slot].text != name || kernels[slot].hash != hash) {
+		kernels[slot].text = name;
+		kernels[slot].hash = hash;
+		kernels[slot].number = intern_kernel(name, size);
+	}
+	kernels[slot].buffer = buffer;
+	return kernels[slot].number;
+}
+
+/* ---- Calls ---- */
+
+/* cudaLaunchKernel_v7000 is cudaLaunchKernel; cuMemAlloc_v2 is another function. */
+static size_t size_without_version(const char *name)
+{
+	const size_t size = kymo_text(name).size;
+	size_t at = size;
+
+	while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+		at--;
+	return size - at >= 4 && at > 2 && name[at - 1] == 'v' && name[at - 2] == '_'
+		       ? at - 2
+		       : size;
+}
+
+static uint32_t intern_call(uint32_t domain, uint32_t cbid)
+{
+	const char *name = NULL;
+	char text[64];
+
+	if (ky_source.library.GetCallbackName(domain, cbid, &name) == CUPTI_RC_SUCCESS &&
+	    name && name[0]) {
+		const struct kymo_str call = {name, size_without_version(name)};
+
+		return ky_source.host->string(ky_source.self, call);
+	}
+	snprintf(text, sizeof(text), "%s call %u",
+		 domain == CUPTI_DOMAIN_RUNTIME ? "runtime" : "driver", cbid);
+	return ky_name_text(text);
+}
+
+uint32_t ky_name_call(uint32_t domain, uint32_t cbid)
+{
+	uint32_t *number;
+
+	if (KYMO_UNLIKELY(cbid >= CALL_COUNT))
+		return intern_call(domain, cbid);
+	number = &calls[domain == CUPTI_DOMAIN_RUNTIME][cbid];
+	if (KYMO_UNLIKELY(*number == 0))
+		*number = intern_call(domain, cbid);
+	return *number;
+}
+
+/* ---- Copies and fills ---- */
+
+static const char *memory_text(uint32_t kind)
+{
+	static const char *const texts[MEMORY_KINDS] = {
+		"Unknown", "Pageable", "Pinned",        "Device",
+		"Array",   "Managed",  "Device Static", "Managed Static",
+	};
+
+	return texts[kind < MEMORY_KINDS ? kind : 0];
+}
+
+uint32_t ky_name_copy(uint32_t copy_kind, uint32_t source_kind, uint32_t target_kind)
+{
+	static const char *const kinds[COPY_KINDS] = {
+		"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+		"AtoD",    "DtoA", "DtoD", "HtoH", "PtoP",
+	};
+	char text[96];
+	uint32_t *number;
+
+	copy_kind = copy_kind < COPY_KINDS ? copy_kind : 0;
+	source_kind = source_kind < MEMORY_KINDS ? source_kind : 0;
+	target_kind = target_kind < MEMORY_KINDS ? target_kind : 0;
+	number = &copies[copy_kind][source_kind][target_kind];
+	if (KYMO_UNLIKELY(*number == 0)) {
+		snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", kinds[copy_kind],
+			 memory_text(source_kind), memory_text(target_kind));
+		*number = ky_name_text(text);
+	}
+	return *number;
+}
+
+uint32_t ky_name_fill(uint32_t memory_kind)
+{
+	char text[48];
+
+	memory_kind = memory_kind < MEMORY_KINDS ? memory_kind : 0;
+	if (KYMO_UNLIKELY(fills[memory_kind] == 0)) {
+		snprintf(text, sizeof(text), "Memset (%s)", memory_text(memory_kind));
+		fills[memory_kind] = ky_name_text(text);
+	}
+	return fills[memory_kind];
+}
+
+/* ---- The rest, of which there is little ---- */
+
+const char *ky_name_sync_text(uint32_t type)
+{
+	static const char *const texts[] = {"Unknown Sync", "Event Sync",
+					    "Stream Wait Event", "Stream Sync",
+					    "Context Sync"};
+
+	return texts[type < sizeof(texts) / sizeof(texts[0]) ? type : 0];
+}
+
+const char *ky_name_overhead_text(uint32_t kind)
+{
+	switch (kind) {
+	case CUPTI_OVERHEAD_DRIVER_COMPILER:
+		return "Driver Compiler";
+	case CUPTI_OVERHEAD_BUFFER_FLUSH:
+		return "Buffer Flush";
+	case CUPTI_OVERHEAD_INSTRUMENTATION:
+		return "Instrumentation";
+	case CUPTI_OVERHEAD_RESOURCE:
+		return "Resource";
+	case CUPTI_OVERHEAD_MODULE_LOADING:
+		return "Runtime Triggered Module Loading";
+	case CUPTI_OVERHEAD_FUNCTION_LOADING:
+		return "Lazy Function Loading";
+	case CUPTI_OVERHEAD_COMMAND_BUFFER_FULL:
+		return "Command Buffer Full";
+	case CUPTI_OVERHEAD_ACTIVITY_BUFFER_REQUEST:
+		return "Activity Buffer Request";
+	case CUPTI_OVERHEAD_UVM_ACTIVITY_INIT:
+		return "Unified Memory Activity Init";
+	default:
+		return "Unknown";
+	}
+}
+
+const char *ky_name_unified_text(uint32_t kind)
+{
+	static const char *const texts[] = {
+		"Unified Memory Unknown",        "Unified Memory Memcpy HtoD",
+		"Unified Memory Memcpy DtoH",    "Unified Memory CPU Page Fault",
+		"Unified Memory GPU Page Fault", "Unified Memory Thrashing",
+		"Unified Memory Throttling",     "Unified Memory Remote Map",
+		"Unified Memory Memcpy DtoD",
+	};
+
+	return texts[kind < sizeof(texts) / sizeof(texts[0]) ? kind : 0];
+}
+
+void ky_name_forget(void)
+{
+	memset(kernels, 0, sizeof(kernels));
+}

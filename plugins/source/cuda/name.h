@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names as numbers of the host's dictionary. Under the decoder's lock. */
+#ifndef KYMO_PLUGINS_SOURCE_CUDA_NAME_H
+#define KYMO_PLUGINS_SOURCE_CUDA_NAME_H
+
+#include "source.h"
+
+/*
+ * Of a kernel, demangled where the process has a C++ library. The pointer is CUPTI's own,
+ * shared by all records of the kernel; it may come again for another one after its module
+ * was unloaded. So it is believed within one buffer only: `buffer` numbers these.
+ */
+uint32_t ky_name_kernel(const char *name, uint32_t buffer);
+
+/* Of a runtime or driver function, by CUPTI's domain. */
+uint32_t ky_name_call(uint32_t domain, uint32_t cbid);
+
+/* "Memcpy HtoD (Pinned -> Device)", "Memset (Device)", "Stream Sync", ... */
+uint32_t ky_name_copy(uint32_t copy_kind, uint32_t source_kind, uint32_t target_kind);
+uint32_t ky_name_fill(uint32_t memory_kind);
+const char *ky_name_sync_text(uint32_t type);
+const char *ky_name_overhead_text(uint32_t kind);
+const char *ky_name_unified_text(uint32_t kind);
+
+/* Of a text that lives for ever. */
+uint32_t ky_name_text(const char *text);
+
+/* Numbers hold for ever, what CUPTI's pointers mean does not. */
+void ky_name_forget(void);
+
+#endif
