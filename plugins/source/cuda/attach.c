@@ -147,9 +147,14 @@ static int32_t find_and_subscribe(struct ky_trouble *trouble)
 			continue;
 		/* The first, newest one's trouble is told, if all have some. */
 		rc = subscribe(has_tried ? &later : trouble);
-		has_tried = 1;
-		if (rc == CUPTI_RC_SUCCESS || !ky_trouble_is_of_version(rc))
+		if (rc == CUPTI_RC_SUCCESS)
 			return rc;
+		if (!ky_trouble_is_of_version(rc)) {
+			if (has_tried++)
+				*trouble = later;
+			return rc;
+		}
+		has_tried = 1;
 		ky_library_close(&ky_source.library);
 	}
 	if (!has_tried)
@@ -220,13 +225,13 @@ static int can_wait_for_context(const struct kind *kind)
 }
 
 /* What was refused in part, for people. */
-static void tell_refused(const char *refused, const char *error)
+static void note_refused(struct ky_trouble *trouble, const char *refused,
+			 const char *error)
 {
-	char reason[240];
-
-	snprintf(reason, sizeof(reason), "CUPTI refuses %.120s: %.100s", refused, error);
-	ky_source.host->state(ky_source.self, KYMO_STATE_PARTLY, kymo_text(reason),
-			      kymo_text("the rest is recorded"));
+	trouble->state = KYMO_STATE_PARTLY;
+	snprintf(trouble->reason, sizeof(trouble->reason), "CUPTI refuses %.120s: %.100s",
+		 refused, error);
+	snprintf(trouble->remedy, sizeof(trouble->remedy), "the rest is recorded");
 }
 
 static int32_t enable_all(struct ky_trouble *trouble)
@@ -260,7 +265,7 @@ static int32_t enable_all(struct ky_trouble *trouble)
 	if (first == CUPTI_RC_SUCCESS)
 		return first;
 	if (got > 0) {
-		tell_refused(refused, error);
+		note_refused(trouble, refused, error);
 		return CUPTI_RC_SUCCESS;
 	}
 	ky_trouble_of(trouble, &ky_source.library, first, "cuptiActivityEnable", "");

@@ -14,7 +14,8 @@ void ky_attach_prepare(const struct kymo_source_session *session);
 
 /*
  * Finds a library that goes with the driver, subscribes, and has all wanted kinds
- * recorded. On failure nothing is held, and `trouble` says why. No effect if attached.
+ * recorded. On failure nothing is held, and `trouble` says why; on success it has a
+ * reason if something is missing. No effect if attached.
  */
 int32_t ky_attach(struct ky_trouble *trouble);
 

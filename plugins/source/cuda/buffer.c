@@ -73,7 +73,7 @@ static void tell_of_unknown(uint32_t kind)
 	told_unknown |= 1u << (kind & 31);
 	snprintf(text, sizeof(text),
 		 "records of CUPTI's kind %u are not known and skipped", kind);
-	log_text(KYMO_SEVERITY_INFO, text);
+	log_text(KYMO_SEVERITY_WARNING, text);
 }
 
 static void decode(uint8_t *buffer, size_t valid)
@@ -144,6 +144,7 @@ void ky_buffer_forked(void)
 {
 	pthread_mutex_init(&decode_lock, NULL);
 	atomic_store(&out_count, 0);
+	ky_call_forget();
 	ky_event_forget();
 	ky_kernel_forget();
 	ky_copy_forget();

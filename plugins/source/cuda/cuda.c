@@ -29,11 +29,16 @@ static void tell(uint32_t state, const char *reason, const char *remedy)
 
 /* ---- Recording ---- */
 
-/* Hands over what CUPTI has, as far as it goes in time. */
-static int32_t hand_over(uint32_t flags, uint64_t deadline_ns)
+/*
+ * Hands over what CUPTI has, as far as it goes in time. What is complete comes first: the
+ * flush that does not care, which ends a session, is the one that may wait for ever.
+ */
+static int32_t hand_over(int is_last, uint64_t deadline_ns)
 {
-	int32_t status = ky_flush(flags, deadline_ns);
+	int32_t status = ky_flush(0, deadline_ns);
 
+	if (is_last && status != KYMO_ERROR_BUSY)
+		status = ky_flush(CUPTI_FLUSH_FORCED, deadline_ns);
 	if (status == KYMO_ERROR_BUSY)
 		tell(KYMO_STATE_PARTLY,
 		     "CUPTI's flush did not return in time: what it still had is missing",
@@ -53,7 +58,7 @@ static void drain_at_exit(void *source, uint64_t deadline_ns)
 	(void)source;
 	if (!atomic_load(&ky_source.is_attached) || atomic_load(&ky_source.is_inherited))
 		return;
-	hand_over(CUPTI_FLUSH_FORCED, deadline_ns);
+	hand_over(1, deadline_ns);
 	ky_buffer_end();
 }
 
@@ -73,21 +78,21 @@ static int32_t attach(struct ky_trouble *trouble)
 	} else {
 		status = ky_attach(trouble);
 	}
-	if (status != KYMO_OK)
+	if (trouble->reason[0])
 		tell(trouble->state, trouble->reason, trouble->remedy);
-	else if (KYMO_HAS_FUNCTION(ky_source.host, at_exit))
+	if (status == KYMO_OK && KYMO_HAS_FUNCTION(ky_source.host, at_exit))
 		ky_source.host->at_exit(ky_source.self, drain_at_exit, &ky_source);
 	return status;
 }
 
 /* After the host was attached from within the driver, or CUDA has come to a child. */
-static void attach_late(void)
+static void attach_late(int is_child)
 {
 	struct ky_trouble trouble;
 
 	if (!atomic_load(&ky_source.is_wanted) || atomic_load(&ky_source.is_attached))
 		return;
-	if (attach(&trouble) == KYMO_OK)
+	if (attach(&trouble) == KYMO_OK && !trouble.reason[0] && is_child)
 		tell(KYMO_STATE_RECORDING, NULL, NULL);
 }
 
@@ -169,7 +174,7 @@ static int32_t flush(void *source, uint64_t deadline_ns)
 		return KYMO_OK;
 	if (atomic_load(&ky_source.is_wanted))
 		return hand_over(0, deadline_ns);
-	status = hand_over(CUPTI_FLUSH_FORCED, deadline_ns);
+	status = hand_over(1, deadline_ns);
 	ky_buffer_end();
 	/* Not while CUPTI is in our callbacks: it stays subscribed for good then. */
 	if (!ky_flush_is_hung())
@@ -248,13 +253,14 @@ KYMO_API int InitializeInjection(void);
 int InitializeInjection(void)
 {
 	const struct kymo_host *host = NULL;
+	int is_child;
 
 	atomic_store(&ky_source.is_injecting, 1);
 	if (kymo_inject(&ky_cuda_plugin, &host, NULL) == KYMO_OK && host)
 		kymo_host_is_on(host); /* in a forked child: `forked` comes first */
-	atomic_store(&ky_source.is_inherited, 0);
+	is_child = (int)atomic_exchange(&ky_source.is_inherited, 0);
 	atomic_store(&ky_source.is_injecting, 0);
 	if (ky_source.self)
-		attach_late();
+		attach_late(is_child);
 	return 1;
 }

@@ -196,12 +196,14 @@ void ky_decode_begin(uint32_t version, int threads_are_system)
 	has_seen_devices = 0;
 	learn_sizes(version);
 	ky_name_forget();
+	ky_call_forget();
 	ky_event_forget();
 	ky_place_begin(threads_are_system);
 }
 
 void ky_decode_end(void)
 {
+	ky_call_end(&batch);
 	ky_event_end(&batch);
 	ky_batch_emit(&batch);
 }

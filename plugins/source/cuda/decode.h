@@ -39,6 +39,10 @@ void ky_decode_event(struct ky_batch *batch, const struct cupti_event *from);
 void ky_decode_overhead(struct ky_batch *batch, const struct cupti_overhead *from);
 void ky_decode_external(struct ky_batch *batch, const struct cupti_external *from);
 
+/* Calls that wait for what comes next: see call.c. */
+void ky_call_end(struct ky_batch *batch);
+void ky_call_forget(void);
+
 /* Events that wait for their call: see event.c. */
 void ky_event_call(struct ky_batch *batch, const struct cupti_api *call);
 void ky_event_end(struct ky_batch *batch);

@@ -35,7 +35,7 @@ static void emit_event(struct ky_batch *batch, const struct pending *event, uint
 	*record = (struct kymo_record){
 		.kind = KYMO_KIND_INSTANT,
 		.lines = 1,
-		.flags = KYMO_RECORD_TARGET | ky_batch_time_flags(batch, time, time),
+		.flags = ky_batch_time_flags(batch, time, time),
 		.track = ky_place_stream(event->device, event->stream, KY_ROW_STREAM),
 		.type = ky_type_number(KY_TYPE_EVENT),
 		.domain = ky_source.numbers->domains[0],
@@ -124,8 +124,7 @@ void ky_decode_sync(struct ky_batch *batch, const struct cupti_sync *from)
 	*record = (struct kymo_record){
 		.kind = KYMO_KIND_SPAN,
 		.lines = 1,
-		.flags = KYMO_RECORD_TARGET |
-			 ky_batch_time_flags(batch, from->start, from->end),
+		.flags = ky_batch_time_flags(batch, from->start, from->end),
 		.track = ky_place_stream(ky_place_context_device(from->context_id),
 					 from->stream_id, KY_ROW_SYNC),
 		.type = ky_type_number(KY_TYPE_SYNC),

@@ -76,6 +76,21 @@ static void add_below(struct ky_library_list *list, const char *home)
 	}
 }
 
+/* What the user has put in front of what the system has: all majors of it. */
+static void add_folders(struct ky_library_list *list, const char *folders)
+{
+	char folder[PATH_MAX];
+
+	while (*folders) {
+		const size_t size = strcspn(folders, ":;");
+
+		snprintf(folder, sizeof(folder), "%.*s", (int)size, folders);
+		if (folder[0] == '/')
+			add_pattern(list, folder);
+		folders += size + (folders[size] != '\0');
+	}
+}
+
 /* What Python's packages have: nvidia/cuda_cupti/lib to 12, nvidia/cu13/lib then. */
 static void add_packages(struct ky_library_list *list, const char *pattern)
 {
@@ -133,10 +148,13 @@ void ky_library_read_environment(struct ky_library_places *places)
 {
 	static const char *const homes[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT",
 					    "CONDA_PREFIX"};
+	const char *folders = secure_getenv("LD_LIBRARY_PATH");
 	const char *python = secure_getenv("VIRTUAL_ENV");
 	const char *conda = secure_getenv("CONDA_PREFIX");
 
 	memset(places, 0, sizeof(*places));
+	if (folders)
+		snprintf(places->folders, sizeof(places->folders), "%s", folders);
 	for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
 		const char *home = secure_getenv(homes[i]);
 
@@ -171,10 +189,11 @@ void ky_library_find(struct ky_library_list *list, const char *setting,
 		return;
 	dl_iterate_phdr(note_runtime, runtime);
 	add_beside_runtime(list, runtime);
-	for (size_t i = 0; i < 4; i++)
-		add_below(list, places->home[i]);
+	add_folders(list, places->folders);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		add(list, names[i]);
+	for (size_t i = 0; i < 4; i++)
+		add_below(list, places->home[i]);
 	add_packages(list, places->python[0]);
 	add_packages(list, places->python[1]);
 	add_below(list, "/usr/local/cuda");

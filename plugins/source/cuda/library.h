@@ -55,6 +55,7 @@ struct ky_library_list {
 
 /* What the environment says, read once: a program may change it from any thread. */
 struct ky_library_places {
+	char folders[PATH_MAX]; /* LD_LIBRARY_PATH */
 	char home[4][PATH_MAX]; /* of CUDA, by priority; "": not said */
 	char python[2][PATH_MAX];
 };

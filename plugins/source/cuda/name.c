@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cache.h"
 
@@ -23,7 +24,7 @@ static struct {
 	uint32_t number, buffer;
 } kernels[KERNEL_SLOTS];
 
-static uint32_t calls[2][CALL_COUNT];
+static struct ky_call calls[2][CALL_COUNT];
 static uint32_t copies[COPY_KINDS][MEMORY_KINDS][MEMORY_KINDS];
 static uint32_t fills[MEMORY_KINDS];
 
@@ -115,32 +116,49 @@ static size_t size_without_version(const char *name)
 		       : size;
 }
 
-static uint32_t intern_call(uint32_t domain, uint32_t cbid)
+/* Others may start work as well, but these are waited for when there is none. */
+static int is_launch(const char *name)
 {
+	static const char *const beginnings[] = {"Launch", "GraphLaunch", "Memcpy",
+						 "Memset"};
+
+	name += strncmp(name, "cuda", 4) == 0 ? 4 : 2;
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return !strstr(name, "HostFunc");
+	return 0;
+}
+
+static struct ky_call intern_call(uint32_t domain, uint32_t cbid)
+{
+	struct ky_call call = {0};
 	const char *name = NULL;
 	char text[64];
 
 	if (ky_source.library.GetCallbackName(domain, cbid, &name) == CUPTI_RC_SUCCESS &&
-	    name && name[0]) {
-		const struct kymo_str call = {name, size_without_version(name)};
+	    name && name[0] && name[1]) {
+		const struct kymo_str plain = {name, size_without_version(name)};
 
-		return ky_source.host->string(ky_source.self, call);
+		call.name = ky_source.host->string(ky_source.self, plain);
+		call.is_launch = (uint32_t)is_launch(name);
+		return call;
 	}
 	snprintf(text, sizeof(text), "%s call %u",
 		 domain == CUPTI_DOMAIN_RUNTIME ? "runtime" : "driver", cbid);
-	return ky_name_text(text);
+	call.name = ky_name_text(text);
+	return call;
 }
 
-uint32_t ky_name_call(uint32_t domain, uint32_t cbid)
+struct ky_call ky_name_call(uint32_t domain, uint32_t cbid)
 {
-	uint32_t *number;
+	struct ky_call *call;
 
 	if (KYMO_UNLIKELY(cbid >= CALL_COUNT))
 		return intern_call(domain, cbid);
-	number = &calls[domain == CUPTI_DOMAIN_RUNTIME][cbid];
-	if (KYMO_UNLIKELY(*number == 0))
-		*number = intern_call(domain, cbid);
-	return *number;
+	call = &calls[domain == CUPTI_DOMAIN_RUNTIME][cbid];
+	if (KYMO_UNLIKELY(call->name == 0))
+		*call = intern_call(domain, cbid);
+	return *call;
 }
 
 /* ---- Copies and fills ---- */

@@ -12,8 +12,14 @@
  */
 uint32_t ky_name_kernel(const char *name, uint32_t buffer);
 
-/* Of a runtime or driver function, by CUPTI's domain. */
-uint32_t ky_name_call(uint32_t domain, uint32_t cbid);
+/* A runtime or driver function. */
+struct ky_call {
+	uint32_t name;
+	uint32_t is_launch; /* work of the device comes of it */
+};
+
+/* By CUPTI's domain and its number there. */
+struct ky_call ky_name_call(uint32_t domain, uint32_t cbid);
 
 /* "Memcpy HtoD (Pinned -> Device)", "Memset (Device)", "Stream Sync", ... */
 uint32_t ky_name_copy(uint32_t copy_kind, uint32_t source_kind, uint32_t target_kind);

@@ -160,27 +160,27 @@ uint32_t ky_place_context_device(uint32_t context)
 
 static uint32_t add_track(uint32_t id, uint32_t stream, enum ky_row row)
 {
-	static const char *const forms[] = {"stream %u", "stream %u (sync)",
-					    "unified memory"};
 	const struct ky_device *device = ky_place_device(id);
 	char name[48];
+	/* Rows are told apart by their native ids: those that are no stream are beyond.
+	 */
 	struct kymo_track_desc desc = {
 		.struct_size = sizeof(desc),
 		.kind = KYMO_TRACK_QUEUE,
-		.native = stream,
+		.native = (uint64_t)row << 32 | stream,
 		.device = device ? device->number : 0,
 		.clock = ky_source.clock,
 		.order = stream,
 	};
 	uint32_t track = 0;
 
-	if (row == KY_ROW_SYNC && stream == CUPTI_NOT_APPLICABLE)
-		snprintf(name, sizeof(name), "context (sync)");
-	else if (row == KY_ROW_UNIFIED)
-		snprintf(name, sizeof(name), "%s", forms[row]);
+	if (row == KY_ROW_UNIFIED)
+		snprintf(name, sizeof(name), "unified memory");
+	else if (stream == CUPTI_NOT_APPLICABLE)
+		snprintf(name, sizeof(name), "CUDA context, waits");
 	else
-		snprintf(name, sizeof(name),
-			 row == KY_ROW_SYNC ? "stream %u (sync)" : "stream %u", stream);
+		snprintf(name, sizeof(name), "CUDA stream %u%s", stream,
+			 row == KY_ROW_SYNC ? ", waits" : "");
 	desc.name = kymo_text(name);
 	ky_source.host->track(ky_source.self, &desc, &track);
 	return track;

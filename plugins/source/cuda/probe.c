@@ -11,6 +11,7 @@ static void ignore_callback(void *user, uint32_t domain, uint32_t cbid, const vo
 	(void)user, (void)domain, (void)cbid, (void)data;
 }
 
+/* The reason of a trouble names the library and its version where they matter. */
 static int32_t answer(struct kymo_probe *out, const struct ky_trouble *trouble)
 {
 	out->state = trouble->state;
@@ -32,7 +33,6 @@ int32_t ky_probe(struct kymo_probe *out, struct kymo_error *error)
 	if (!ky_attach_find_library(&trouble))
 		return answer(out, &trouble);
 	ky_library_version_text(library->version, version, sizeof(version));
-	snprintf(out->what, sizeof(out->what), "CUPTI %s", version);
 	rc = library->Subscribe(&subscriber, ignore_callback, NULL);
 	if (rc == CUPTI_RC_SUCCESS) {
 		rc = library->ActivityEnable(CUPTI_KIND_CONCURRENT_KERNEL);
@@ -42,5 +42,7 @@ int32_t ky_probe(struct kymo_probe *out, struct kymo_error *error)
 	}
 	if (rc != CUPTI_RC_SUCCESS)
 		ky_trouble_of(&trouble, library, rc, "CUPTI", "");
+	else
+		snprintf(out->what, sizeof(out->what), "CUPTI %s", version);
 	return answer(out, &trouble);
 }
