@@ -61,6 +61,22 @@ static inline void ky_batch_value(struct ky_batch *batch, struct kymo_record *re
 	more->used++;
 }
 
+/* Adds three integers to the record that was added last; nothing may be added then. */
+static inline void ky_batch_triple(struct ky_batch *batch, struct kymo_record *record,
+				   enum ky_key key, const int64_t numbers[3])
+{
+	struct kymo_record_bytes *bytes = &batch->lines[batch->used++].bytes;
+
+	*bytes = (struct kymo_record_bytes){
+		.kind = KYMO_KIND_BYTES,
+		.used = 3 * sizeof(numbers[0]),
+		.key = ky_key_number(key),
+		.total = 3 * sizeof(numbers[0]),
+	};
+	memcpy(bytes->byte, numbers, 3 * sizeof(numbers[0]));
+	record->lines++;
+}
+
 /* CUPTI says 0 for "not collected", and some versions say what cannot be. */
 static inline uint16_t ky_batch_time_flags(const struct ky_batch *batch, uint64_t begin,
 					   uint64_t end)

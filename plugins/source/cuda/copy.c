@@ -35,8 +35,6 @@ static uint32_t make_set(const struct transfer *transfer)
 	values[count++] = ky_value_number(KY_KEY_CONTEXT, transfer->context);
 	if (transfer->is_peer)
 		count += put_peer(&values[count], transfer);
-	if (transfer->graph != 0)
-		values[count++] = ky_value_number(KY_KEY_GRAPH, transfer->graph);
 	if (transfer->channel_type != 0) {
 		values[count++] = ky_value_number(KY_KEY_CHANNEL, transfer->channel);
 		values[count++] =
@@ -51,18 +49,16 @@ static uint32_t find_set(const struct transfer *transfer)
 	const uint64_t words[KY_CACHE_WORDS] = {
 		(uint64_t)transfer->context << 32 | transfer->device,
 		(uint64_t)transfer->channel << 32 | transfer->channel_type,
-		(uint64_t)transfer->graph << 32 | transfer->is_peer,
+		transfer->is_peer,
 		(uint64_t)transfer->from_device << 32 | transfer->to_device,
 		(uint64_t)transfer->from_context << 32 | transfer->to_context,
 	};
-	const uint32_t slot = ky_cache_slot(words);
-	uint32_t number = ky_cache_get(&sets, slot, words);
+	const uint64_t hash = ky_cache_hash(words);
+	const struct ky_cached *known = ky_cache_get(&sets, hash, words);
 
-	if (KYMO_UNLIKELY(number == 0)) {
-		number = make_set(transfer);
-		ky_cache_put(&sets, slot, words, number);
-	}
-	return number;
+	if (KYMO_UNLIKELY(!known))
+		known = ky_cache_put(&sets, hash, words, make_set(transfer), 0);
+	return known->number;
 }
 
 static void emit(struct ky_batch *batch, const struct transfer *transfer,
@@ -91,6 +87,8 @@ static void emit(struct ky_batch *batch, const struct transfer *transfer,
 			batch, record, KY_KEY_BANDWIDTH,
 			kymo_double_bits((double)transfer->bytes /
 					 (double)(transfer->end - transfer->begin)));
+	if (transfer->graph != 0)
+		ky_batch_value(batch, record, KY_KEY_GRAPH, transfer->graph);
 	if (transfer->node != 0)
 		ky_batch_value(batch, record, KY_KEY_GRAPH_NODE, transfer->node);
 }

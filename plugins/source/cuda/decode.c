@@ -111,8 +111,8 @@ static void learn(const struct cupti_record *record)
 	const void *from = record;
 
 	if (record->kind == CUPTI_KIND_DEVICE) {
-		ky_place_learn_device(from);
-		ky_kernel_forget();
+		if (ky_place_learn_device(from))
+			ky_kernel_forget();
 		has_seen_devices = 1;
 	} else if (record->kind == CUPTI_KIND_CONTEXT) {
 		const struct cupti_context *context = from;

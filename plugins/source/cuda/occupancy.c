@@ -54,7 +54,6 @@ int ky_occupancy_of(const struct ky_limits *limits, const struct ky_launch *laun
 		    struct ky_occupancy *out)
 {
 	uint32_t warps;
-	double blocks;
 
 	*out = (struct ky_occupancy){0};
 	if (limits->major < 5 || limits->major > 12 || limits->warp_size == 0 ||
@@ -72,10 +71,16 @@ int ky_occupancy_of(const struct ky_limits *limits, const struct ky_launch *laun
 		       (out->by_registers == out->blocks ? KY_LIMIT_REGISTERS : 0) |
 		       (out->by_shared == out->blocks ? KY_LIMIT_SHARED : 0) |
 		       (out->by_blocks == out->blocks ? KY_LIMIT_BLOCKS : 0);
-	blocks = (double)launch->blocks / limits->sm_count;
-	if (blocks > out->blocks)
-		blocks = out->blocks;
-	out->percent = blocks * launch->threads * 100 /
-		       ((double)limits->warps_per_sm * limits->warp_size);
 	return 1;
+}
+
+int64_t ky_occupancy_percent(const struct ky_limits *limits, uint32_t blocks_held,
+			     double blocks_per_sm, double threads)
+{
+	const double most = (double)limits->warps_per_sm * limits->warp_size;
+	const double blocks = blocks_per_sm < blocks_held ? blocks_per_sm : blocks_held;
+
+	return blocks_held > 0 && most > 0
+		       ? (int64_t)(blocks * threads * 100 / most + 0.5)
+		       : -1;
 }

@@ -17,12 +17,12 @@ struct ky_limits {
 
 /* Of a launch. */
 struct ky_launch {
-	uint64_t blocks;
 	uint32_t threads; /* of a block */
 	uint32_t registers;
 	uint64_t shared_bytes; /* of a block, static and dynamic */
 };
 
+#define KY_LIMITS          4u
 #define KY_LIMIT_WARPS     0x1u
 #define KY_LIMIT_REGISTERS 0x2u
 #define KY_LIMIT_SHARED    0x4u
@@ -33,11 +33,17 @@ struct ky_occupancy {
 	uint32_t factors; /* KY_LIMIT_* */
 	uint32_t by_warps, by_registers, by_shared, by_blocks; /* UINT32_MAX: no limit */
 	uint64_t registers, shared_bytes;                      /* allocated for a block */
-	double percent; /* threads that are there by those that would fit */
 };
 
 /* 0 if the device is not known well enough. */
 int ky_occupancy_of(const struct ky_limits *limits, const struct ky_launch *launch,
 		    struct ky_occupancy *out);
+
+/*
+ * Threads that are on a multiprocessor by those that it takes, in percent, if it has so
+ * many blocks of the launch and holds `blocks_held` at once; -1 if that is 0: not known.
+ */
+int64_t ky_occupancy_percent(const struct ky_limits *limits, uint32_t blocks_held,
+			     double blocks_per_sm, double threads);
 
 #endif

@@ -115,14 +115,10 @@ static void uuid_text(const uint8_t uuid[16], char *text, size_t size)
 }
 
 /* What has been spoken of already keeps its number, and gets its limits now. */
-void ky_place_learn_device(const struct cupti_device *record)
+int ky_place_learn_device(const struct cupti_device *record)
 {
 	struct ky_device *device = find_device(record->id);
-	char uuid[64];
-
-	if (!device)
-		return;
-	device->limits = (struct ky_limits){
+	const struct ky_limits limits = {
 		.major = record->compute_major,
 		.minor = record->compute_minor,
 		.sm_count = record->multiprocessors,
@@ -134,11 +130,16 @@ void ky_place_learn_device(const struct cupti_device *record)
 		.shared_per_sm = record->max_shared_per_sm,
 		.threads_per_block = record->max_threads_per_block,
 	};
-	if (device->number != 0)
-		return;
+	char uuid[64];
+
+	if (!device || memcmp(&device->limits, &limits, sizeof(limits)) == 0)
+		return 0;
+	device->limits = limits;
 	uuid_text(record->uuid, uuid, sizeof(uuid));
-	add_device(device, record->id, kymo_text(record->name), kymo_text(uuid),
-		   describe(record));
+	if (device->number == 0)
+		add_device(device, record->id, kymo_text(record->name), kymo_text(uuid),
+			   describe(record));
+	return 1;
 }
 
 void ky_place_learn_context(uint32_t context, uint32_t device)

@@ -19,7 +19,8 @@ enum ky_row { KY_ROW_STREAM, KY_ROW_SYNC, KY_ROW_UNIFIED };
 
 /* NULL if there are too many. One that no DEVICE record has told of has no name. */
 const struct ky_device *ky_place_device(uint32_t id);
-void ky_place_learn_device(const struct cupti_device *record);
+/* 1 if that changes what was known of its limits. */
+int ky_place_learn_device(const struct cupti_device *record);
 void ky_place_learn_context(uint32_t context, uint32_t device);
 
 /* 0 if the context is not known: most machines have one device only. */
