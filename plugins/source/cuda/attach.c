@@ -195,7 +195,11 @@ static int32_t enable(size_t index)
 
 	if (kinds[index].kind == CUPTI_KIND_UNIFIED_MEMORY_COUNTER)
 		rc = enable_unified();
-	if (rc == CUPTI_RC_SUCCESS)
+	/* Devices and contexts that are there already are told of once more. */
+	if (rc == CUPTI_RC_SUCCESS && kinds[index].is_extra &&
+	    ky_source.library.ActivityEnableAndDump)
+		rc = ky_source.library.ActivityEnableAndDump(kinds[index].kind);
+	else if (rc == CUPTI_RC_SUCCESS)
 		rc = ky_source.library.ActivityEnable(kinds[index].kind);
 	is_enabled[index] = rc == CUPTI_RC_SUCCESS;
 	return rc;

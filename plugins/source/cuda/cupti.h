@@ -370,6 +370,7 @@ typedef int32_t (*cuptiActivityRegisterCallbacks_fn)(cupti_request_fn request,
 						     cupti_complete_fn complete);
 typedef int32_t (*cuptiActivityRegisterTimestampCallback_fn)(cupti_timestamp_fn now);
 typedef int32_t (*cuptiActivityEnable_fn)(uint32_t kind);
+typedef int32_t (*cuptiActivityEnableAndDump_fn)(uint32_t kind);
 typedef int32_t (*cuptiActivityDisable_fn)(uint32_t kind);
 typedef int32_t (*cuptiActivityFlushAll_fn)(uint32_t flags);
 typedef int32_t (*cuptiActivityFlushPeriod_fn)(uint32_t milliseconds);

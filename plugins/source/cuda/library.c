@@ -230,6 +230,7 @@ static const struct {
 	FUNCTION(EnableCallback, 0),
 	FUNCTION(Finalize, 0),
 	FUNCTION(SetThreadIdType, 0),
+	FUNCTION(ActivityEnableAndDump, 0),
 	FUNCTION(ActivityRegisterTimestampCallback, 0),
 	FUNCTION(ActivityPushExternalCorrelationId, 0),
 	FUNCTION(ActivityPopExternalCorrelationId, 0),

@@ -37,6 +37,7 @@ struct ky_library {
 	cuptiEnableCallback_fn EnableCallback;
 	cuptiFinalize_fn Finalize;
 	cuptiSetThreadIdType_fn SetThreadIdType;
+	cuptiActivityEnableAndDump_fn ActivityEnableAndDump;
 	cuptiActivityRegisterTimestampCallback_fn ActivityRegisterTimestampCallback;
 	cuptiActivityPushExternalCorrelationId_fn ActivityPushExternalCorrelationId;
 	cuptiActivityPopExternalCorrelationId_fn ActivityPopExternalCorrelationId;
