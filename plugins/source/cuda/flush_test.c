@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flush.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static atomic_uint may_end, calls;
+
+static int32_t flush_at_once(uint32_t flags)
+{
+	atomic_fetch_add(&calls, 1 + flags);
+	return CUPTI_RC_SUCCESS;
+}
+
+static int32_t flush_with_error(uint32_t flags)
+{
+	(void)flags;
+	return CUPTI_RC_UNKNOWN;
+}
+
+static int32_t flush_slowly(uint32_t flags)
+{
+	(void)flags;
+	while (!atomic_load(&may_end))
+		usleep(1000);
+	return CUPTI_RC_SUCCESS;
+}
+
+static uint64_t in_ms(uint64_t ms)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + ms * 1000000u;
+}
+
+static void a_flush_is_made_with_its_flags(void **state)
+{
+	(void)state;
+	ky_source.library.ActivityFlushAll = flush_at_once;
+	assert_int_equal(ky_flush(CUPTI_FLUSH_FORCED, in_ms(10000)), KYMO_OK);
+	assert_int_equal(atomic_load(&calls), 2);
+	/* Even where the deadline is over, a short one is. */
+	assert_int_equal(ky_flush(0, 0), KYMO_OK);
+	assert_int_equal(atomic_load(&calls), 3);
+}
+
+static void an_error_is_told(void **state)
+{
+	(void)state;
+	ky_source.library.ActivityFlushAll = flush_with_error;
+	assert_int_equal(ky_flush(0, in_ms(10000)), KYMO_ERROR_IO);
+}
+
+static void one_that_does_not_return_is_given_up_and_not_called_again(void **state)
+{
+	(void)state;
+	ky_source.library.ActivityFlushAll = flush_slowly;
+	assert_int_equal(ky_flush(0, in_ms(30)), KYMO_ERROR_BUSY);
+	assert_true(ky_flush_is_hung());
+	ky_source.library.ActivityFlushAll = flush_at_once;
+	assert_int_equal(ky_flush(0, in_ms(10000)), KYMO_ERROR_BUSY);
+	atomic_store(&may_end, 1);
+	while (ky_flush_is_hung())
+		usleep(1000);
+	assert_int_equal(ky_flush(0, in_ms(10000)), KYMO_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_flush_is_made_with_its_flags),
+		cmocka_unit_test(an_error_is_told),
+		cmocka_unit_test(
+			one_that_does_not_return_is_given_up_and_not_called_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
