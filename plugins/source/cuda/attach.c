@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buffer.h"
@@ -39,7 +40,7 @@ static const struct kind {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* attaching and detaching */
 static void *subscriber;
 static uint64_t memory_limit;
-static uint8_t is_enabled[KIND_COUNT];
+static atomic_uchar is_enabled[KIND_COUNT]; /* on_callback has no lock */
 static struct ky_library_list list;
 
 /* ---- Options ---- */
@@ -64,6 +65,14 @@ static void option_text(const char *name, char *out, size_t size)
 	    ky_source.host->option(ky_source.self, name, &text) == KYMO_OK &&
 	    text.size > 0 && text.size < size)
 		snprintf(out, size, "%.*s", (int)text.size, text.data);
+}
+
+uint64_t ky_attach_flush_period_ns(void)
+{
+	char text[16];
+
+	option_text("flush_ms", text, sizeof(text));
+	return strtoul(text, NULL, 10) * 1000000u;
 }
 
 void ky_attach_prepare(const struct kymo_source_session *session)
@@ -276,16 +285,33 @@ static int32_t enable_all(struct ky_trouble *trouble)
 	return first;
 }
 
-void ky_attach_switch(int is_on)
+/* `lock` held. What a pause misses of devices and contexts does not come again. */
+static void pause_kinds(int is_paused)
+{
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		if (!is_enabled[i] || kinds[i].is_extra)
+			continue;
+		if (is_paused)
+			ky_source.library.ActivityDisable(kinds[i].kind);
+		else
+			ky_source.library.ActivityEnable(kinds[i].kind);
+	}
+}
+
+void ky_attach_pause(int is_paused)
+{
+	pthread_mutex_lock(&lock);
+	pause_kinds(is_paused);
+	pthread_mutex_unlock(&lock);
+}
+
+void ky_attach_stop(void)
 {
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < KIND_COUNT; i++) {
-		if (!is_enabled[i])
-			continue;
-		if (is_on)
-			ky_source.library.ActivityEnable(kinds[i].kind);
-		else
+		if (is_enabled[i])
 			ky_source.library.ActivityDisable(kinds[i].kind);
+		is_enabled[i] = 0;
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -337,6 +363,8 @@ static int32_t begin(struct ky_trouble *trouble)
 	rc = enable_all(trouble);
 	if (rc == CUPTI_RC_SUCCESS)
 		ky_clock_anchor();
+	if (atomic_load(&ky_source.is_paused))
+		pause_kinds(1);
 	return rc;
 }
 
@@ -345,12 +373,11 @@ int32_t ky_attach(struct ky_trouble *trouble)
 	int32_t status = KYMO_OK;
 
 	pthread_mutex_lock(&lock);
-	if (!atomic_load(&ky_source.is_attached)) {
-		if (find_and_subscribe(trouble) != CUPTI_RC_SUCCESS ||
-		    begin(trouble) != CUPTI_RC_SUCCESS) {
-			status = trouble->status;
-			unsubscribe();
-		}
+	unsubscribe(); /* from a session whose flush did not return in time */
+	if (find_and_subscribe(trouble) != CUPTI_RC_SUCCESS ||
+	    begin(trouble) != CUPTI_RC_SUCCESS) {
+		status = trouble->status;
+		unsubscribe();
 	}
 	pthread_mutex_unlock(&lock);
 	return status;
@@ -372,6 +399,7 @@ void ky_attach_forked(void)
 	pthread_mutex_init(&lock, NULL);
 	atomic_store(&ky_source.is_attached, 0);
 	subscriber = NULL;
-	memset(is_enabled, 0, sizeof(is_enabled));
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		is_enabled[i] = 0;
 	ky_clock_forget();
 }

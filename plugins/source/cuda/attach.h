@@ -15,12 +15,17 @@ void ky_attach_prepare(const struct kymo_source_session *session);
 /*
  * Finds a library that goes with the driver, subscribes, and has all wanted kinds
  * recorded. On failure nothing is held, and `trouble` says why; on success it has a
- * reason if something is missing. No effect if attached.
+ * reason if something is missing.
  */
 int32_t ky_attach(struct ky_trouble *trouble);
 
-/* Has the wanted kinds recorded, or not. */
-void ky_attach_switch(int is_on);
+/* How often what is complete is to be handed over; 0: only when buffers are full. */
+uint64_t ky_attach_flush_period_ns(void);
+
+/* Rests, or goes on. */
+void ky_attach_pause(int is_paused);
+/* Nothing more is to be recorded; what there is can be flushed. */
+void ky_attach_stop(void);
 
 /* Gives CUPTI up; nothing of it may be in our callbacks: flush first. */
 void ky_detach(void);

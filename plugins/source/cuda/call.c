@@ -110,7 +110,7 @@ void ky_decode_overhead(struct ky_batch *batch, const struct cupti_overhead *fro
 		.track = has_thread ? ky_place_thread(from->object.thread.thread_id)
 				    : ky_place_overhead(),
 		.type = ky_type_number(KY_TYPE_OVERHEAD),
-		.name = ky_name_text(ky_name_overhead_text(from->overhead_kind)),
+		.name = ky_name_overhead(from->overhead_kind),
 		.begin = from->start,
 		.end = from->end,
 	};

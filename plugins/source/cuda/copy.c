@@ -161,7 +161,7 @@ void ky_decode_unified(struct ky_batch *batch, const struct cupti_unified *from)
 		.track = ky_place_stream(unified_device(from), from->stream_id,
 					 KY_ROW_UNIFIED),
 		.type = ky_type_number(KY_TYPE_UNIFIED),
-		.name = ky_name_text(ky_name_unified_text(from->counter_kind)),
+		.name = ky_name_unified(from->counter_kind),
 		.begin = from->start,
 		.end = end,
 	};

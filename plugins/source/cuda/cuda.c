@@ -62,6 +62,26 @@ static void drain_at_exit(void *source, uint64_t deadline_ns)
 	ky_buffer_end();
 }
 
+/* What has been handed over is still there when the program is killed; no long wait. */
+static void tick(void *source, uint64_t now)
+{
+	(void)source, (void)now;
+	if (atomic_load(&ky_source.is_attached))
+		ky_flush(0, 0);
+}
+
+/* Registers what has to happen later, now that there is something to be recorded. */
+static void arrange(void)
+{
+	const struct kymo_host *host = ky_source.host;
+	const uint64_t period_ns = ky_attach_flush_period_ns();
+
+	if (KYMO_HAS_FUNCTION(host, at_exit))
+		host->at_exit(ky_source.self, drain_at_exit, &ky_source);
+	if (KYMO_HAS_FUNCTION(host, timer))
+		host->timer(ky_source.self, period_ns, tick, &ky_source);
+}
+
 static int32_t attach(struct ky_trouble *trouble)
 {
 	int32_t status;
@@ -80,8 +100,8 @@ static int32_t attach(struct ky_trouble *trouble)
 	}
 	if (trouble->reason[0])
 		tell(trouble->state, trouble->reason, trouble->remedy);
-	if (status == KYMO_OK && KYMO_HAS_FUNCTION(ky_source.host, at_exit))
-		ky_source.host->at_exit(ky_source.self, drain_at_exit, &ky_source);
+	if (status == KYMO_OK)
+		arrange();
 	return status;
 }
 
@@ -130,6 +150,7 @@ static int32_t start(void *source, struct kymo_error *error)
 	struct ky_trouble trouble;
 
 	(void)source;
+	atomic_store(&ky_source.is_paused, 0);
 	atomic_store(&ky_source.is_wanted, 1);
 	if (atomic_load(&ky_source.is_injecting))
 		return KYMO_OK; /* attach_late follows */
@@ -151,8 +172,9 @@ static int32_t start(void *source, struct kymo_error *error)
 static void set_paused(void *source, uint32_t paused)
 {
 	(void)source;
+	atomic_store(&ky_source.is_paused, paused);
 	if (atomic_load(&ky_source.is_attached))
-		ky_attach_switch(!paused);
+		ky_attach_pause((int)paused);
 }
 
 static int32_t stop(void *source, uint64_t deadline_ns)
@@ -160,7 +182,7 @@ static int32_t stop(void *source, uint64_t deadline_ns)
 	(void)source, (void)deadline_ns;
 	atomic_store(&ky_source.is_wanted, 0);
 	if (atomic_load(&ky_source.is_attached))
-		ky_attach_switch(0);
+		ky_attach_stop();
 	return KYMO_OK;
 }
 

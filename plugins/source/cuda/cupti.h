@@ -373,7 +373,6 @@ typedef int32_t (*cuptiActivityEnable_fn)(uint32_t kind);
 typedef int32_t (*cuptiActivityEnableAndDump_fn)(uint32_t kind);
 typedef int32_t (*cuptiActivityDisable_fn)(uint32_t kind);
 typedef int32_t (*cuptiActivityFlushAll_fn)(uint32_t flags);
-typedef int32_t (*cuptiActivityFlushPeriod_fn)(uint32_t milliseconds);
 typedef int32_t (*cuptiActivityGetNextRecord_fn)(uint8_t *buffer, size_t valid,
 						 struct cupti_record **record);
 typedef int32_t (*cuptiActivityGetNumDroppedRecords_fn)(void *context, uint32_t stream,

@@ -30,6 +30,7 @@ static uint32_t recorded_slot(uint32_t context, uint32_t event)
 
 static void emit_event(struct ky_batch *batch, const struct pending *event, uint64_t time)
 {
+	static uint32_t name;
 	struct kymo_record *record = ky_batch_add(batch);
 
 	*record = (struct kymo_record){
@@ -39,7 +40,7 @@ static void emit_event(struct ky_batch *batch, const struct pending *event, uint
 		.track = ky_place_stream(event->device, event->stream, KY_ROW_STREAM),
 		.type = ky_type_number(KY_TYPE_EVENT),
 		.domain = ky_source.numbers->domains[0],
-		.name = ky_name_text("cudaEvent"),
+		.name = ky_name_once(&name, "cudaEvent"),
 		.begin = time,
 		.end = time,
 		.correlation = event->correlation,
@@ -119,7 +120,7 @@ static void add_wait(struct ky_batch *batch, struct kymo_record *record,
 void ky_decode_sync(struct ky_batch *batch, const struct cupti_sync *from)
 {
 	struct kymo_record *record = ky_batch_add(batch);
-	const uint32_t name = ky_name_text(ky_name_sync_text(from->type));
+	const uint32_t name = ky_name_sync(from->type);
 
 	*record = (struct kymo_record){
 		.kind = KYMO_KIND_SPAN,

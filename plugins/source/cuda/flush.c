@@ -70,15 +70,24 @@ static struct timespec not_before(uint64_t deadline_ns)
 				 (long)(deadline_ns % 1000000000u)};
 }
 
+/* `lock` held; whether no flush is under way when it returns. */
+static int wait_for_end(const struct timespec *until)
+{
+	while (is_running)
+		if (pthread_cond_timedwait(&done, &lock, until) != 0)
+			break;
+	return !is_running;
+}
+
 int32_t ky_flush(uint32_t flags, uint64_t deadline_ns)
 {
 	const struct timespec until = not_before(deadline_ns);
 	int32_t status = KYMO_ERROR_BUSY;
 
 	pthread_mutex_lock(&lock);
-	if (is_running)
-		goto out;
 	make_condition();
+	if (!wait_for_end(&until))
+		goto out;
 	wanted_flags = flags;
 	is_running = 1;
 	if (!start_thread()) {
@@ -86,10 +95,7 @@ int32_t ky_flush(uint32_t flags, uint64_t deadline_ns)
 		status = KYMO_ERROR_NO_MEMORY;
 		goto out;
 	}
-	while (is_running)
-		if (pthread_cond_timedwait(&done, &lock, &until) != 0)
-			break;
-	if (!is_running)
+	if (wait_for_end(&until))
 		status = result == CUPTI_RC_SUCCESS ? KYMO_OK : KYMO_ERROR_IO;
 out:
 	pthread_mutex_unlock(&lock);

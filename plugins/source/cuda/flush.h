@@ -10,7 +10,7 @@
 
 /*
  * KYMO_OK when CUPTI has handed over what it has; KYMO_ERROR_BUSY if it had not at the
- * deadline, or has not since an earlier one: it goes on. KYMO_ERROR_IO: it failed.
+ * deadline: it goes on, and the next one waits for it. KYMO_ERROR_IO: it failed.
  */
 int32_t ky_flush(uint32_t flags, uint64_t deadline_ns);
 

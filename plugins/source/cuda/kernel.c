@@ -83,9 +83,7 @@ static uint32_t limit_name(enum limit_name name)
 	};
 	static uint32_t numbers[LIMIT_NAMES];
 
-	if (numbers[name] == 0)
-		numbers[name] = ky_name_text(texts[name]);
-	return numbers[name];
+	return ky_name_once(&numbers[name], texts[name]);
 }
 
 static void put_limit(struct kymo_nested *dict, enum limit_name name, uint64_t limit)
@@ -383,6 +381,7 @@ void ky_decode_kernel(struct ky_batch *batch, const struct cupti_kernel *from)
 
 void ky_decode_graph(struct ky_batch *batch, const struct cupti_graph *from)
 {
+	static uint32_t name;
 	struct kymo_record *record = ky_batch_add(batch);
 
 	*record = (struct kymo_record){
@@ -392,7 +391,7 @@ void ky_decode_graph(struct ky_batch *batch, const struct cupti_graph *from)
 		.track = ky_place_stream(from->device_id, from->stream_id, KY_ROW_STREAM),
 		.type = ky_type_number(KY_TYPE_GRAPH),
 		.domain = ky_source.numbers->domains[0],
-		.name = ky_name_text("CUDA graph"),
+		.name = ky_name_once(&name, "CUDA graph"),
 		.correlation = from->correlation_id,
 	};
 	add_times(batch, record, from->start, from->end);

@@ -33,6 +33,13 @@ uint32_t ky_name_text(const char *text)
 	return ky_source.host->string(ky_source.self, kymo_text(text));
 }
 
+uint32_t ky_name_once(uint32_t *number, const char *text)
+{
+	if (KYMO_UNLIKELY(*number == 0))
+		*number = ky_name_text(text);
+	return *number;
+}
+
 /* ---- Kernels ---- */
 
 static uint64_t hash_text(const char *text, size_t *size)
@@ -206,44 +213,43 @@ uint32_t ky_name_fill(uint32_t memory_kind)
 	return fills[memory_kind];
 }
 
-/* ---- The rest, of which there is little ---- */
+/* ---- The rest ---- */
 
-const char *ky_name_sync_text(uint32_t type)
+uint32_t ky_name_sync(uint32_t type)
 {
 	static const char *const texts[] = {"Unknown Sync", "Event Sync",
 					    "Stream Wait Event", "Stream Sync",
 					    "Context Sync"};
+	static uint32_t numbers[sizeof(texts) / sizeof(texts[0])];
 
-	return texts[type < sizeof(texts) / sizeof(texts[0]) ? type : 0];
+	type = type < sizeof(texts) / sizeof(texts[0]) ? type : 0;
+	return ky_name_once(&numbers[type], texts[type]);
 }
 
-const char *ky_name_overhead_text(uint32_t kind)
+/* CUPTI counts the driver's by one, its own from the 17th bit on. */
+uint32_t ky_name_overhead(uint32_t kind)
 {
-	switch (kind) {
-	case CUPTI_OVERHEAD_DRIVER_COMPILER:
-		return "Driver Compiler";
-	case CUPTI_OVERHEAD_BUFFER_FLUSH:
-		return "Buffer Flush";
-	case CUPTI_OVERHEAD_INSTRUMENTATION:
-		return "Instrumentation";
-	case CUPTI_OVERHEAD_RESOURCE:
-		return "Resource";
-	case CUPTI_OVERHEAD_MODULE_LOADING:
-		return "Runtime Triggered Module Loading";
-	case CUPTI_OVERHEAD_FUNCTION_LOADING:
-		return "Lazy Function Loading";
-	case CUPTI_OVERHEAD_COMMAND_BUFFER_FULL:
-		return "Command Buffer Full";
-	case CUPTI_OVERHEAD_ACTIVITY_BUFFER_REQUEST:
-		return "Activity Buffer Request";
-	case CUPTI_OVERHEAD_UVM_ACTIVITY_INIT:
-		return "Unified Memory Activity Init";
-	default:
-		return "Unknown";
-	}
+	static const char *const texts[] = {
+		"Unknown",
+		"Buffer Flush",
+		"Instrumentation",
+		"Resource",
+		"Runtime Triggered Module Loading",
+		"Lazy Function Loading",
+		"Command Buffer Full",
+		"Activity Buffer Request",
+		"Unified Memory Activity Init",
+	};
+	static uint32_t numbers[sizeof(texts) / sizeof(texts[0])], compiler;
+	const uint32_t own = kind >> 16;
+
+	if (kind == CUPTI_OVERHEAD_DRIVER_COMPILER)
+		return ky_name_once(&compiler, "Driver Compiler");
+	kind = own < sizeof(texts) / sizeof(texts[0]) ? own : 0;
+	return ky_name_once(&numbers[kind], texts[kind]);
 }
 
-const char *ky_name_unified_text(uint32_t kind)
+uint32_t ky_name_unified(uint32_t kind)
 {
 	static const char *const texts[] = {
 		"Unified Memory Unknown",        "Unified Memory Memcpy HtoD",
@@ -252,8 +258,10 @@ const char *ky_name_unified_text(uint32_t kind)
 		"Unified Memory Throttling",     "Unified Memory Remote Map",
 		"Unified Memory Memcpy DtoD",
 	};
+	static uint32_t numbers[sizeof(texts) / sizeof(texts[0])];
 
-	return texts[kind < sizeof(texts) / sizeof(texts[0]) ? kind : 0];
+	kind = kind < sizeof(texts) / sizeof(texts[0]) ? kind : 0;
+	return ky_name_once(&numbers[kind], texts[kind]);
 }
 
 void ky_name_forget(void)

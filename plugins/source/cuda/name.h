@@ -24,12 +24,13 @@ struct ky_call ky_name_call(uint32_t domain, uint32_t cbid);
 /* "Memcpy HtoD (Pinned -> Device)", "Memset (Device)", "Stream Sync", ... */
 uint32_t ky_name_copy(uint32_t copy_kind, uint32_t source_kind, uint32_t target_kind);
 uint32_t ky_name_fill(uint32_t memory_kind);
-const char *ky_name_sync_text(uint32_t type);
-const char *ky_name_overhead_text(uint32_t kind);
-const char *ky_name_unified_text(uint32_t kind);
+uint32_t ky_name_sync(uint32_t type);
+uint32_t ky_name_overhead(uint32_t kind);
+uint32_t ky_name_unified(uint32_t kind);
 
-/* Of a text that lives for ever. */
 uint32_t ky_name_text(const char *text);
+/* The same, asked of the host once: numbers hold for ever. `*number` is 0 before. */
+uint32_t ky_name_once(uint32_t *number, const char *text);
 
 /* Numbers hold for ever, what CUPTI's pointers mean does not. */
 void ky_name_forget(void);

@@ -90,8 +90,8 @@ struct ky_source {
 	atomic_uint is_wanted;
 	/* Subscribed, with callbacks registered: the vendor may be called. */
 	atomic_uint is_attached;
-	atomic_uint is_paused;
-	atomic_uint epoch; /* of the session, as prepare said */
+	atomic_uint is_paused; /* also before it is attached */
+	atomic_uint epoch;     /* of the session, as prepare said */
 	/*
 	 * In a forked child the vendor is not to be called before the program has begun
 	 * to use CUDA there itself, which InitializeInjection tells.

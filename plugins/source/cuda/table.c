@@ -136,6 +136,10 @@ const struct kymo_option_desc *const ky_options[] = {
 	       "down"),
 	OPTION(BOOL, "event_times", "false",
 	       "times of CUDA events by the device's clock (CUPTI 12.8 and newer)"),
+	OPTION(UINT64, "flush_ms", "1000",
+	       "how often CUPTI hands over what is complete, for programs that are "
+	       "killed; "
+	       "0: when its buffers are full"),
 	OPTION(BOOL, "finalize", "false",
 	       "take CUPTI out of the program after the recording (cuptiFinalize)"),
 	NULL,
