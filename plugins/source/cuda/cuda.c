@@ -7,7 +7,7 @@
  * that come back into lines (decode.c). The README says what is recorded, how it is
  * named, and what it costs.
  */
-#include <stdlib.h>
+#include <stdio.h>
 
 #include <kymo/inject.h>
 
@@ -29,24 +29,42 @@ static void tell(uint32_t state, const char *reason, const char *remedy)
 
 /* ---- Recording ---- */
 
+static void tell_of_flush(int32_t status)
+{
+	char name[128], reason[200];
+
+	if (status == KYMO_ERROR_BUSY) {
+		tell(KYMO_STATE_PARTLY,
+		     "CUPTI's flush did not return in time: what it still had is missing",
+		     "let the program wait for its device (cudaDeviceSynchronize) before "
+		     "the recording ends");
+	} else if (status == KYMO_ERROR_IO) {
+		ky_trouble_name(&ky_source.library, ky_flush_result(), name,
+				sizeof(name));
+		snprintf(reason, sizeof(reason),
+			 "cuptiActivityFlushAll said %s: what CUPTI had is missing",
+			 name);
+		tell(KYMO_STATE_PARTLY, reason, NULL);
+	} else if (status != KYMO_OK) {
+		tell(KYMO_STATE_PARTLY,
+		     "no thread for CUPTI's flush: what CUPTI had is missing",
+		     "allow the program one more thread (ulimit -u, pids.max)");
+	}
+}
+
 /*
  * Hands over what CUPTI has, as far as it goes in time. What is complete comes first: the
  * flush that does not care, which ends a session, is the one that may wait for ever.
  */
-static int32_t hand_over(int is_last, uint64_t deadline_ns)
+static void hand_over(int is_last, uint64_t deadline_ns)
 {
 	int32_t status = ky_flush(0, deadline_ns);
 
 	if (is_last && status != KYMO_ERROR_BUSY)
 		status = ky_flush(CUPTI_FLUSH_FORCED, deadline_ns);
-	if (status == KYMO_ERROR_BUSY)
-		tell(KYMO_STATE_PARTLY,
-		     "CUPTI's flush did not return in time: what it still had is missing",
-		     "let the program wait for its device (cudaDeviceSynchronize) before "
-		     "the recording ends");
+	tell_of_flush(status);
 	ky_buffer_count_dropped();
 	ky_clock_anchor();
-	return status == KYMO_ERROR_BUSY ? KYMO_OK : status;
 }
 
 /*
@@ -189,19 +207,19 @@ static int32_t stop(void *source, uint64_t deadline_ns)
 /* The last one of a session also ends what unfinished work there is, and lets go. */
 static int32_t flush(void *source, uint64_t deadline_ns)
 {
-	int32_t status;
+	const int is_last = !atomic_load(&ky_source.is_wanted);
 
 	(void)source;
 	if (!atomic_load(&ky_source.is_attached))
 		return KYMO_OK;
-	if (atomic_load(&ky_source.is_wanted))
-		return hand_over(0, deadline_ns);
-	status = hand_over(1, deadline_ns);
+	hand_over(is_last, deadline_ns);
+	if (!is_last)
+		return KYMO_OK;
 	ky_buffer_end();
-	/* Not while CUPTI is in our callbacks: it stays subscribed for good then. */
+	/* Not while CUPTI is in our callbacks: the next session does it then. */
 	if (!ky_flush_is_hung())
 		ky_detach();
-	return status;
+	return KYMO_OK;
 }
 
 static int32_t sample_clock(void *source, uint32_t clock, struct kymo_clock_pair *out)

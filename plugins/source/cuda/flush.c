@@ -102,6 +102,16 @@ out:
 	return status;
 }
 
+int32_t ky_flush_result(void)
+{
+	int32_t answer;
+
+	pthread_mutex_lock(&lock);
+	answer = result;
+	pthread_mutex_unlock(&lock);
+	return answer;
+}
+
 int ky_flush_is_hung(void)
 {
 	int answer;

@@ -14,6 +14,8 @@
  */
 int32_t ky_flush(uint32_t flags, uint64_t deadline_ns);
 
+/* What CUPTI said to the last one that returned. */
+int32_t ky_flush_result(void);
 /* One that was given up has not returned. */
 int ky_flush_is_hung(void);
 void ky_flush_forked(void);
