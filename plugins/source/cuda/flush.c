@@ -12,6 +12,7 @@ static pthread_cond_t done;
 static int has_condition, is_running;
 static uint32_t wanted_flags;
 static int32_t result;
+static uint64_t last_ns; /* when the last one began */
 
 static void *run(void *data)
 {
@@ -57,13 +58,18 @@ static void make_condition(void)
 	has_condition = 1;
 }
 
-static struct timespec not_before(uint64_t deadline_ns)
+static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
-	uint64_t least;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	least = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + LEAST_NS;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct timespec not_before(uint64_t deadline_ns)
+{
+	const uint64_t least = monotonic_ns() + LEAST_NS;
+
 	if (deadline_ns < least)
 		deadline_ns = least;
 	return (struct timespec){(time_t)(deadline_ns / 1000000000u),
@@ -79,19 +85,27 @@ static int wait_for_end(const struct timespec *until)
 	return !is_running;
 }
 
+/* `lock` held, and none is under way. */
+static int begin(uint32_t flags)
+{
+	make_condition();
+	wanted_flags = flags;
+	last_ns = monotonic_ns();
+	is_running = 1;
+	if (!start_thread())
+		is_running = 0;
+	return is_running;
+}
+
 int32_t ky_flush(uint32_t flags, uint64_t deadline_ns)
 {
 	const struct timespec until = not_before(deadline_ns);
 	int32_t status = KYMO_ERROR_BUSY;
 
 	pthread_mutex_lock(&lock);
-	make_condition();
 	if (!wait_for_end(&until))
 		goto out;
-	wanted_flags = flags;
-	is_running = 1;
-	if (!start_thread()) {
-		is_running = 0;
+	if (!begin(flags)) {
 		status = KYMO_ERROR_NO_MEMORY;
 		goto out;
 	}
@@ -100,6 +114,14 @@ int32_t ky_flush(uint32_t flags, uint64_t deadline_ns)
 out:
 	pthread_mutex_unlock(&lock);
 	return status;
+}
+
+void ky_flush_when_due(uint64_t period_ns)
+{
+	pthread_mutex_lock(&lock);
+	if (period_ns > 0 && !is_running && monotonic_ns() - last_ns >= period_ns)
+		begin(0);
+	pthread_mutex_unlock(&lock);
 }
 
 int32_t ky_flush_result(void)

@@ -14,6 +14,12 @@
  */
 int32_t ky_flush(uint32_t flags, uint64_t deadline_ns);
 
+/*
+ * For a timer's tick, however often that is: begins a flush of what is complete if the
+ * last one is so long ago, and does not wait for it. A period of 0: never.
+ */
+void ky_flush_when_due(uint64_t period_ns);
+
 /* What CUPTI said to the last one that returned. */
 int32_t ky_flush_result(void);
 /* One that was given up has not returned. */

@@ -67,6 +67,22 @@ static void one_that_does_not_return_is_given_up_and_the_next_waits_for_it(void 
 	assert_int_equal(ky_flush(0, in_ms(10000)), KYMO_OK);
 }
 
+static void a_tick_flushes_when_it_is_due_and_waits_for_nothing(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	ky_source.library.ActivityFlushAll = flush_at_once;
+	assert_int_equal(ky_flush(0, in_ms(10000)), KYMO_OK);
+	before = atomic_load(&calls);
+	ky_flush_when_due(0);
+	ky_flush_when_due(60000000000u);
+	assert_int_equal(atomic_load(&calls), before);
+	ky_flush_when_due(1);
+	while (atomic_load(&calls) == before)
+		usleep(1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -74,6 +90,7 @@ int main(void)
 		cmocka_unit_test(an_error_is_told),
 		cmocka_unit_test(
 			one_that_does_not_return_is_given_up_and_the_next_waits_for_it),
+		cmocka_unit_test(a_tick_flushes_when_it_is_due_and_waits_for_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
