@@ -136,7 +136,7 @@ static struct cupti_record *next(uint8_t *buffer, size_t size, struct cupti_reco
 		return NULL;
 	if (rc != CUPTI_RC_SUCCESS || at < buffer || (last && record <= last) ||
 	    at > end || (size_t)(end - at) < sizeof(*record) ||
-	    ((uintptr_t)at & 3) != 0 ||
+	    ((uintptr_t)at & 7) != 0 ||
 	    (record->kind < KINDS && (size_t)(end - at) < sizes[record->kind])) {
 		result->is_broken = 1;
 		return NULL;
