@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 #include "clock.h"
+#include "name.h"
 
 /* A kind of records, and the types that need it. */
 static const struct kind {
@@ -352,6 +353,7 @@ static int32_t begin(struct ky_trouble *trouble)
 			 "there is no room for its clock");
 		return rc;
 	}
+	ky_name_begin();
 	ky_buffer_begin(memory_limit, threads_are_system, ky_clock_now());
 	rc = library->ActivityRegisterCallbacks(ky_buffer_requested, ky_buffer_completed);
 	if (rc != CUPTI_RC_SUCCESS) {

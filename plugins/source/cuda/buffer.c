@@ -104,9 +104,9 @@ void ky_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 	if (valid > BUFFER_SIZE)
 		valid = BUFFER_SIZE;
 	pthread_mutex_lock(&decode_lock);
-	if (epoch == atomic_load(&ky_source.epoch))
+	if (valid > 0 && epoch == atomic_load(&ky_source.epoch))
 		decode(buffer, valid);
-	else
+	else if (valid > 0)
 		late = ky_decode_count(buffer, valid);
 	pthread_mutex_unlock(&decode_lock);
 	ky_source.host->buffer_give(ky_source.self, buffer);

@@ -289,7 +289,8 @@ int ky_library_open(struct ky_library *library, const char *path, char *why, siz
 	if (library->handle && strcmp(library->path, path) == 0)
 		return 1;
 	ky_library_close(library);
-	library->handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	/* For good: the driver may keep what it was told of a library that it refused. */
+	library->handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library->handle) {
 		const char *error = dlerror();
 

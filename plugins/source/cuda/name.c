@@ -17,6 +17,8 @@
 typedef char *(*demangle_fn)(const char *mangled, char *buffer, size_t *size,
 			     int *status);
 
+static demangle_fn demangle; /* NULL: the process has no C++ library */
+
 /* By pointer; checked against its text once per buffer. */
 static struct {
 	const char *text;
@@ -53,33 +55,12 @@ static uint64_t hash_text(const char *text, size_t *size)
 	return hash;
 }
 
-/* The demangler of the C++ library that the process has; NULL if it has none. */
-static demangle_fn find_demangler(void)
-{
-	static demangle_fn found;
-	static int is_known;
-	void *symbol, *library;
-
-	if (is_known)
-		return found;
-	is_known = 1;
-	symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-	if (!symbol) {
-		library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-		symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-	}
-	memcpy(&found, &symbol, sizeof(found));
-	return found;
-}
-
 static uint32_t intern_kernel(const char *name, size_t size)
 {
-	demangle_fn demangle = name[0] == '_' && name[1] == 'Z' && size < NAME_MAX_SIZE
-				       ? find_demangler()
-				       : NULL;
-	int status = -1;
-	char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	const int is_mangled = name[0] == '_' && name[1] == 'Z' && size < NAME_MAX_SIZE;
 	const struct kymo_str plain = {name, size};
+	int status = -1;
+	char *text = demangle && is_mangled ? demangle(name, NULL, NULL, &status) : NULL;
 	uint32_t number = ky_source.host->string(
 		ky_source.self, text && status == 0 ? kymo_text(text) : plain);
 
@@ -262,6 +243,18 @@ uint32_t ky_name_unified(uint32_t kind)
 
 	kind = kind < sizeof(texts) / sizeof(texts[0]) ? kind : 0;
 	return ky_name_once(&numbers[kind], texts[kind]);
+}
+
+/* The demangler is looked for here, since nobody's lock is held. */
+void ky_name_begin(void)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle"), *library;
+
+	if (!symbol) {
+		library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+		symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+	}
+	memcpy(&demangle, &symbol, sizeof(symbol));
 }
 
 void ky_name_forget(void)

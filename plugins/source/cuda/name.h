@@ -32,6 +32,8 @@ uint32_t ky_name_text(const char *text);
 /* The same, asked of the host once: numbers hold for ever. `*number` is 0 before. */
 uint32_t ky_name_once(uint32_t *number, const char *text);
 
+/* Before a session, and not from a callback of CUPTI's: it takes the loader's lock. */
+void ky_name_begin(void);
 /* Numbers hold for ever, what CUPTI's pointers mean does not. */
 void ky_name_forget(void);
 
