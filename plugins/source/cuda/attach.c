@@ -46,17 +46,6 @@ static struct ky_library_list list;
 
 /* ---- Options ---- */
 
-static int option_is_set(const char *name)
-{
-	struct kymo_str text;
-
-	if (ky_source.host->option(ky_source.self, name, &text) != KYMO_OK ||
-	    text.size == 0)
-		return 0;
-	return text.data[0] == '1' || text.data[0] == 't' || text.data[0] == 'y' ||
-	       (text.size == 2 && memcmp(text.data, "on", 2) == 0);
-}
-
 static void option_text(const char *name, char *out, size_t size)
 {
 	struct kymo_str text;
@@ -68,6 +57,31 @@ static void option_text(const char *name, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)text.size, text.data);
 }
 
+/* 1, 0, or -1: it says neither. */
+static int option_switch(const char *name)
+{
+	static const char *const words[] = {"false", "true", "no", "yes",
+					    "off",   "on",   "0",  "1"};
+	char text[16];
+
+	option_text(name, text, sizeof(text));
+	for (int i = 0; i < 8; i++)
+		if (strcmp(text, words[i]) == 0)
+			return i % 2;
+	return -1;
+}
+
+/* 0 if it is no number of milliseconds that a timer takes. */
+static int option_is_period(const char *name)
+{
+	char text[16], *end;
+	unsigned long number;
+
+	option_text(name, text, sizeof(text));
+	number = strtoul(text, &end, 10);
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number <= 3600000;
+}
+
 uint64_t ky_attach_flush_period_ns(void)
 {
 	char text[16];
@@ -76,12 +90,35 @@ uint64_t ky_attach_flush_period_ns(void)
 	return strtoul(text, NULL, 10) * 1000000u;
 }
 
-void ky_attach_prepare(const struct kymo_source_session *session)
+static int32_t check_options(struct kymo_error *error)
+{
+	static const char *const switches[] = {"latency", "event_times", "finalize"};
+	const char *wrong = option_is_period("flush_ms") ? NULL : "flush_ms";
+	const char *form = "a number of milliseconds up to 3600000";
+
+	for (size_t i = 0; i < 3 && !wrong; i++)
+		if (option_switch(switches[i]) < 0) {
+			wrong = switches[i];
+			form = "true or false";
+		}
+	if (!wrong)
+		return KYMO_OK;
+	if (error) {
+		error->status = KYMO_ERROR_CONFIG;
+		snprintf(error->message, sizeof(error->message),
+			 "its setting \"%s\" must be %s", wrong, form);
+	}
+	return KYMO_ERROR_CONFIG;
+}
+
+int32_t ky_attach_prepare(const struct kymo_source_session *session,
+			  struct kymo_error *error)
 {
 	memory_limit = session->memory_limit;
 	for (uint32_t i = 0; i < KY_TYPE_COUNT; i++)
 		ky_source.wants[i] = (uint8_t)kymo_source_wants(
 			session, ky_type_number((enum ky_type)i));
+	return check_options(error);
 }
 
 /* ---- Subscribing ---- */
@@ -225,7 +262,8 @@ static void on_callback(void *user, uint32_t domain, uint32_t cbid, const void *
 	if (domain != CUPTI_DOMAIN_RESOURCE || cbid != CUPTI_CONTEXT_CREATED)
 		return;
 	for (size_t i = 0; i < KIND_COUNT; i++)
-		if (kinds[i].kind == CUPTI_KIND_UNIFIED_MEMORY_COUNTER && !is_enabled[i])
+		if (kinds[i].kind == CUPTI_KIND_UNIFIED_MEMORY_COUNTER &&
+		    is_asked_for(&kinds[i]) && !is_enabled[i])
 			enable(i);
 }
 
@@ -252,7 +290,7 @@ static int32_t enable_all(struct ky_trouble *trouble)
 {
 	char refused[128] = "", error[128] = "", *at = refused;
 	int32_t first = CUPTI_RC_SUCCESS;
-	int wanted = 0, got = 0;
+	int got = 0;
 
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		int32_t rc;
@@ -263,7 +301,6 @@ static int32_t enable_all(struct ky_trouble *trouble)
 		rc = enable(i);
 		if (kinds[i].is_extra)
 			continue;
-		wanted++;
 		got += rc == CUPTI_RC_SUCCESS;
 		if (rc == CUPTI_RC_SUCCESS || can_wait_for_context(&kinds[i]))
 			continue;
@@ -332,10 +369,10 @@ static void set_options(void)
 	const struct ky_library *library = &ky_source.library;
 
 	if (library->ActivityEnableLatencyTimestamps)
-		library->ActivityEnableLatencyTimestamps(option_is_set("latency"));
+		library->ActivityEnableLatencyTimestamps(option_switch("latency") > 0);
 	if (library->ActivityEnableCudaEventDeviceTimestamps)
 		library->ActivityEnableCudaEventDeviceTimestamps(
-			option_is_set("event_times"));
+			option_switch("event_times") > 0);
 }
 
 /* Subscribed: everything else, up to the first record. */
@@ -389,7 +426,7 @@ void ky_detach(void)
 {
 	pthread_mutex_lock(&lock);
 	unsubscribe();
-	if (option_is_set("finalize") && ky_source.library.Finalize) {
+	if (option_switch("finalize") > 0 && ky_source.library.Finalize) {
 		ky_source.library.Finalize();
 		ky_clock_forget();
 	}

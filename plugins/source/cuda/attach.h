@@ -9,8 +9,11 @@
 #include "source.h"
 #include "trouble.h"
 
-/* What prepare found out, for the attach that follows, now or later. */
-void ky_attach_prepare(const struct kymo_source_session *session);
+/* What is wanted, for the attach that follows, now or later. KYMO_ERROR_CONFIG: an
+ * option.
+ */
+int32_t ky_attach_prepare(const struct kymo_source_session *session,
+			  struct kymo_error *error);
 
 /*
  * Finds a library that goes with the driver, subscribes, and has all wanted kinds

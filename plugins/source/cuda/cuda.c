@@ -158,10 +158,9 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 static int32_t prepare(void *source, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
-	(void)source, (void)error;
+	(void)source;
 	atomic_store(&ky_source.epoch, session->epoch);
-	ky_attach_prepare(session);
-	return KYMO_OK;
+	return ky_attach_prepare(session, error);
 }
 
 static int32_t start(void *source, struct kymo_error *error)
