@@ -8,6 +8,7 @@
  * named, and what it costs.
  */
 #include <stdio.h>
+#include <time.h>
 
 #include <kymo/inject.h>
 
@@ -18,6 +19,8 @@
 #include "probe.h"
 #include "region.h"
 #include "table.h"
+
+#define PAUSE_LIMIT_NS 500000000u /* whoever orders a pause waits for it */
 
 struct ky_source ky_source;
 
@@ -187,12 +190,24 @@ static int32_t start(void *source, struct kymo_error *error)
 	return trouble.status;
 }
 
+/*
+ * What CUPTI has is of before the pause. It is handed over now, while the gate is still
+ * open: the program may end in the pause, and nobody asks for it then.
+ */
 static void set_paused(void *source, uint32_t paused)
 {
+	struct timespec now;
+
 	(void)source;
 	atomic_store(&ky_source.is_paused, paused);
-	if (atomic_load(&ky_source.is_attached))
-		ky_attach_pause((int)paused);
+	if (!atomic_load(&ky_source.is_attached))
+		return;
+	ky_attach_pause((int)paused);
+	if (!paused)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	hand_over(0, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec +
+			     PAUSE_LIMIT_NS);
 }
 
 static int32_t stop(void *source, uint64_t deadline_ns)
