@@ -32,7 +32,8 @@ struct kymo_device_desc {
 	/* End of ABI 1.0 */
 };
 
-#define KYMO_TRACK_THREAD  1u /* of a host thread; made by thread_track */
+#define KYMO_TRACK_THREAD 1u  /* of a host thread; made by thread_track, named by track \
+			       */
 #define KYMO_TRACK_QUEUE   2u /* of a device: a queue, stream or engine */
 #define KYMO_TRACK_COUNTER 3u /* a row of counters */
 
@@ -186,6 +187,10 @@ struct kymo_host {
 			 const struct kymo_clock_desc *desc, uint32_t *out);
 	int32_t (*device)(struct kymo_source_host *self,
 			  const struct kymo_device_desc *desc, uint32_t *out);
+	/*
+	 * Of kind THREAD: gives the thread whose kernel id `native` is a name (its role
+	 * in the vendor's runtime), in place of its own; the last one told holds.
+	 */
 	int32_t (*track)(struct kymo_source_host *self,
 			 const struct kymo_track_desc *desc, uint32_t *out);
 	/*

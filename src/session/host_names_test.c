@@ -293,6 +293,32 @@ static void the_calling_thread_has_the_track_of_its_records(void **state)
 	assert_int_equal(by_id, own);
 }
 
+static void a_thread_is_named_by_a_source_but_belongs_to_no_device(void **state)
+{
+	struct kymo_track_desc track = {
+		.struct_size = sizeof(track),
+		.kind = KYMO_TRACK_THREAD,
+		.native = 77,
+		.name = KYMO_STR("prog, worker"),
+	};
+	const struct ky_track_entry *entry;
+	uint32_t number, again;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(table->track(host, &track, &number), KYMO_OK);
+	assert_int_equal(table->track(host, &track, &again), KYMO_OK);
+	assert_int_equal(again, number);
+	entry = last_entry(KY_ENTRY_TRACK, &count);
+	assert_int_equal(entry->kind, KYMO_TRACK_THREAD);
+	assert_int_equal(entry->native, 77);
+	track.device = 1;
+	assert_int_equal(table->track(host, &track, &number), KYMO_ERROR_INVALID);
+	track.device = 0;
+	track.native = 0;
+	assert_int_equal(table->track(host, &track, &number), KYMO_ERROR_INVALID);
+}
+
 static void a_thread_has_a_track_for_each_clock(void **state)
 {
 	const struct ky_track_entry *entry;
@@ -369,6 +395,7 @@ int main(void)
 		TEST(a_shared_domain_is_the_same_for_all_sources),
 		TEST(bad_descriptions_are_refused),
 		TEST(the_calling_thread_has_the_track_of_its_records),
+		TEST(a_thread_is_named_by_a_source_but_belongs_to_no_device),
 		TEST(a_thread_has_a_track_for_each_clock),
 		TEST(clocks_of_two_devices_differ_by_their_device),
 	};

@@ -34,18 +34,25 @@ int32_t ky_host_device(struct kymo_source_host *host, const struct kymo_device_d
 	return ky_dictionary_intern(KY_ENTRY_DEVICE, &entry, sizeof(entry), out);
 }
 
+/* A thread has its track: what a source may say of it is its name. */
+static int is_good_track(const struct kymo_track_desc *desc)
+{
+	if (desc->kind == KYMO_TRACK_THREAD)
+		return desc->native != 0 && desc->name.size > 0 && desc->device == 0;
+	return desc->kind >= KYMO_TRACK_QUEUE && desc->kind <= KYMO_TRACK_COUNTER;
+}
+
 int32_t ky_host_track(struct kymo_source_host *host, const struct kymo_track_desc *desc,
 		      uint32_t *out)
 {
 	struct ky_track_entry entry = {0};
 
 	*out = 0;
-	if (!KYMO_HAS_FIELD(desc, name) || desc->kind < KYMO_TRACK_QUEUE ||
-	    desc->kind > KYMO_TRACK_COUNTER)
+	if (!KYMO_HAS_FIELD(desc, name) || !is_good_track(desc))
 		return KYMO_ERROR_INVALID;
 	entry.native = desc->native;
 	entry.kind = desc->kind;
-	entry.source = host->number;
+	entry.source = desc->kind == KYMO_TRACK_THREAD ? 0 : host->number;
 	entry.name = ky_dictionary_string(desc->name);
 	entry.clock = desc->clock;
 	entry.device = desc->device;
