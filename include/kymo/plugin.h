@@ -127,6 +127,9 @@ struct kymo_injection_desc {
 	const char *separator; /* of the parts of a list; NULL or "": ":" */
 	const char *value;
 	/* End of ABI 1.0 */
+	/* NULL, or one of the source's options: its text stands for "{option}" in value,
+	 * and nothing is injected where that is empty. A path must be there. */
+	const char *option;
 };
 
 #define KYMO_STATE_ABSENT    0u /* never loaded, or no such runtime or device */

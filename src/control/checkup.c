@@ -65,14 +65,14 @@ static int32_t inject(struct ky_environment *environment,
 		      const struct kymo_injection_desc *injection, const char *path,
 		      struct kymo_error *error)
 {
-	char *value = ky_environment_expand(injection->value, path);
+	char *value = ky_environment_expand(injection->value, KY_PLACE_PLUGIN, path);
 	int32_t status = KYMO_ERROR_NO_MEMORY;
 
 	if (value)
 		status = check_injected(value, error);
 	free(value);
 	if (!status)
-		status = ky_environment_inject(environment, injection, path, error);
+		status = ky_environment_inject(environment, injection, path, NULL, error);
 	if (status)
 		ky_error_wrap(error, "what the plug-in %s injects by %s", path,
 			      injection->variable);
@@ -114,7 +114,7 @@ static int32_t look_at_injections(struct ky_checkup *checkup,
 	for (size_t i = 0; !status && list && list[i]; i++)
 		status = inject(&environment, list[i], checkup->path, &checkup->error);
 	for (size_t i = 0; !status && list && list[i]; i++)
-		if (!is_repeated(list, i))
+		if (!is_repeated(list, i) && !ky_environment_option_of(list[i]))
 			add_variable(checkup, &used, list[i]->variable,
 				     ky_environment_get(&environment, list[i]->variable));
 	ky_environment_destroy(&environment);

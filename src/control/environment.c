@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/environment.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
-#define PLACE             "{plugin}"
 #define DEFAULT_SEPARATOR ":"
 
 static int32_t no_memory(struct kymo_error *error)
@@ -143,20 +144,20 @@ int32_t ky_environment_set(struct ky_environment *environment, const char *name,
 	return take_variable(environment, name, variable, error);
 }
 
-char *ky_environment_expand(const char *value, const char *path)
+char *ky_environment_expand(const char *value, const char *place, const char *text)
 {
 	size_t size = strlen(value) + 1;
 	char *out, *to;
 
-	for (const char *at = value; (at = strstr(at, PLACE)); at++)
-		size += strlen(path);
+	for (const char *at = value; (at = strstr(at, place)); at++)
+		size += strlen(text);
 	to = out = malloc(size);
 	if (!out)
 		return NULL;
 	while (*value) {
-		if (strncmp(value, PLACE, sizeof(PLACE) - 1) == 0) {
-			to = stpcpy(to, path);
-			value += sizeof(PLACE) - 1;
+		if (strncmp(value, place, strlen(place)) == 0) {
+			to = stpcpy(to, text);
+			value += strlen(place);
 		} else {
 			*to++ = *value++;
 		}
@@ -165,32 +166,67 @@ char *ky_environment_expand(const char *value, const char *path)
 	return out;
 }
 
-int32_t ky_environment_inject(struct ky_environment *environment,
-			      const struct kymo_injection_desc *injection,
-			      const char *path, struct kymo_error *error)
+const char *ky_environment_option_of(const struct kymo_injection_desc *injection)
+{
+	return KYMO_HAS_FIELD(injection, option) ? injection->option : NULL;
+}
+
+/* Sets the value, or makes it a part of the list that there is. */
+static int32_t apply(struct ky_environment *environment,
+		     const struct kymo_injection_desc *injection, const char *path,
+		     const char *value, struct kymo_error *error)
 {
 	const char *separator = injection->separator && injection->separator[0]
 					? injection->separator
 					: DEFAULT_SEPARATOR;
+
+	if (injection->how == KYMO_INJECT_SET || injection->how == KYMO_INJECT_KEEP)
+		return ky_environment_set(environment, injection->variable, value, error);
+	if (strstr(injection->value, KY_PLACE_PLUGIN) && strstr(path, separator))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "the path %s cannot stand in %s, whose parts are "
+				    "separated by \"%s\": install it elsewhere",
+				    path, injection->variable, separator);
+	return add_to_list(environment, injection, separator, value, error);
+}
+
+/* A path that is not there would be told by somebody else, in the program's output. */
+static int32_t check_text(const char *name, const char *text, struct kymo_error *error)
+{
+	if (text[0] != '/' || access(text, R_OK) == 0)
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_CONFIG, "option \"%s\": cannot read %s: %s",
+			    name, text, strerror(errno));
+}
+
+int32_t ky_environment_inject(struct ky_environment *environment,
+			      const struct kymo_injection_desc *injection,
+			      const char *path, const char *option,
+			      struct kymo_error *error)
+{
+	const char *name = ky_environment_option_of(injection);
 	char *value;
-	int32_t status;
+	int32_t status = KYMO_OK;
 
 	if (injection->how == KYMO_INJECT_KEEP &&
 	    ky_environment_get(environment, injection->variable))
 		return KYMO_OK;
-	value = ky_environment_expand(injection->value, path);
-	if (!value)
-		return no_memory(error);
-	if (injection->how == KYMO_INJECT_SET || injection->how == KYMO_INJECT_KEEP)
-		status = ky_environment_set(environment, injection->variable, value,
-					    error);
-	else if (strstr(path, separator))
-		status = ky_error_set(error, KYMO_ERROR_INVALID,
-				      "the path %s cannot stand in %s, whose parts are "
-				      "separated by \"%s\": install it elsewhere",
-				      path, injection->variable, separator);
-	else
-		status = add_to_list(environment, injection, separator, value, error);
+	if (name && (!option || !option[0]))
+		return KYMO_OK;
+	if (name)
+		status = check_text(name, option, error);
+	if (status)
+		return status;
+	/* The option last: what stands in it is nobody's place. */
+	value = ky_environment_expand(injection->value, KY_PLACE_PLUGIN, path);
+	if (value && name) {
+		char *plain = value;
+
+		value = ky_environment_expand(plain, KY_PLACE_OPTION, option);
+		free(plain);
+	}
+	status = value ? apply(environment, injection, path, value, error)
+		       : no_memory(error);
 	free(value);
 	return status;
 }

@@ -24,15 +24,24 @@ const char *ky_environment_get(const struct ky_environment *environment,
 int32_t ky_environment_set(struct ky_environment *environment, const char *name,
 			   const char *value, struct kymo_error *error);
 
-/* The value with each "{plugin}" replaced by the path; the caller's, or NULL. */
-char *ky_environment_expand(const char *value, const char *path);
+/* The value with each `place`, such as "{plugin}", replaced; the caller's, or NULL. */
+char *ky_environment_expand(const char *value, const char *place, const char *text);
+
+/* What stands in the values of injections. */
+#define KY_PLACE_PLUGIN "{plugin}"
+#define KY_PLACE_OPTION "{option}"
 
 /*
- * Does what an injection says, for the plug-in at `path`. A list that has the value
- * already stays as it is, so recording within a recording does no harm.
+ * Does what an injection says, for the plug-in at `path`, with the text of the option
+ * that it names (NULL or "": none, so nothing is done). A list that has the value already
+ * stays as it is, so recording within a recording does no harm.
  */
 int32_t ky_environment_inject(struct ky_environment *environment,
 			      const struct kymo_injection_desc *injection,
-			      const char *path, struct kymo_error *error);
+			      const char *path, const char *option,
+			      struct kymo_error *error);
+
+/* The name of the option that the injection depends on, or NULL. */
+const char *ky_environment_option_of(const struct kymo_injection_desc *injection);
 
 #endif

@@ -90,7 +90,7 @@ static void injections_do_what_they_say(void **state)
 		assert_int_equal(ky_environment_create(&environment, original, NULL),
 				 KYMO_OK);
 		assert_int_equal(
-			ky_environment_inject(&environment, &injection, PATH, NULL),
+			ky_environment_inject(&environment, &injection, PATH, NULL, NULL),
 			KYMO_OK);
 		assert_string_equal(ky_environment_get(&environment, cases[i].variable),
 				    cases[i].expected);
@@ -109,10 +109,66 @@ static void a_path_with_the_separator_cannot_stand_in_a_list(void **state)
 	};
 	struct kymo_error error;
 
-	assert_int_equal(ky_environment_inject(*state, &injection, "/a:b/x.so", &error),
-			 KYMO_ERROR_INVALID);
+	assert_int_equal(
+		ky_environment_inject(*state, &injection, "/a:b/x.so", NULL, &error),
+		KYMO_ERROR_INVALID);
 	assert_non_null(strstr(error.message, "LIST"));
 	assert_string_equal(ky_environment_get(*state, "LIST"), "a:b");
+}
+
+static void an_option_is_injected_where_it_is_set(void **state)
+{
+	const struct kymo_injection_desc injection = {
+		.struct_size = sizeof(injection),
+		.how = KYMO_INJECT_PREPEND,
+		.variable = "LIST",
+		.value = "{option}",
+		.option = "preload",
+	};
+
+	assert_int_equal(ky_environment_inject(*state, &injection, PATH, NULL, NULL),
+			 KYMO_OK);
+	assert_int_equal(ky_environment_inject(*state, &injection, PATH, "", NULL),
+			 KYMO_OK);
+	assert_string_equal(ky_environment_get(*state, "LIST"), "a:b");
+	assert_int_equal(
+		ky_environment_inject(*state, &injection, "/a:b/x.so", "{plugin}", NULL),
+		KYMO_OK);
+	assert_string_equal(ky_environment_get(*state, "LIST"), "{plugin}:a:b");
+}
+
+static void an_option_that_is_a_path_must_be_there(void **state)
+{
+	const struct kymo_injection_desc injection = {
+		.struct_size = sizeof(injection),
+		.how = KYMO_INJECT_SET,
+		.variable = "NEW",
+		.value = "{option}",
+		.option = "preload",
+	};
+	struct kymo_error error;
+
+	assert_int_equal(
+		ky_environment_inject(*state, &injection, PATH, "/nowhere/x.so", &error),
+		KYMO_ERROR_CONFIG);
+	assert_non_null(strstr(error.message, "preload"));
+	assert_non_null(strstr(error.message, "/nowhere/x.so"));
+	assert_null(ky_environment_get(*state, "NEW"));
+}
+
+static void an_older_injection_has_no_option(void **state)
+{
+	const struct kymo_injection_desc injection = {
+		.struct_size = offsetof(struct kymo_injection_desc, option),
+		.how = KYMO_INJECT_SET,
+		.variable = "NEW",
+		.value = "{option}",
+		.option = "not there",
+	};
+
+	assert_int_equal(ky_environment_inject(*state, &injection, PATH, NULL, NULL),
+			 KYMO_OK);
+	assert_string_equal(ky_environment_get(*state, "NEW"), "{option}");
 }
 
 int main(void)
@@ -127,6 +183,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_path_with_the_separator_cannot_stand_in_a_list, setup_copy,
 			teardown_copy),
+		cmocka_unit_test_setup_teardown(an_option_is_injected_where_it_is_set,
+						setup_copy, teardown_copy),
+		cmocka_unit_test_setup_teardown(an_option_that_is_a_path_must_be_there,
+						setup_copy, teardown_copy),
+		cmocka_unit_test_setup_teardown(an_older_injection_has_no_option,
+						setup_copy, teardown_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

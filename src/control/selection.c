@@ -24,6 +24,7 @@ struct request {
 
 /* A source that was asked for. */
 struct chosen {
+	const struct kymo_plugin *plugin;
 	const struct kymo_source_desc *source;
 	char *path; /* of its plug-in; ours */
 };
@@ -230,6 +231,7 @@ static int32_t choose(struct visit *visit, const char *path,
 	chosen->path = strdup(path);
 	if (!chosen->path)
 		return no_memory(visit->error);
+	chosen->plugin = plugin;
 	chosen->source = source;
 	visit->types[visit->chosen_count++] = (struct ky_type_source){
 		.name = source->name,
@@ -330,16 +332,42 @@ static int32_t visit_plugin(void *context, const char *path,
 	return status;
 }
 
+/* The option's text: what was asked for last, else what stands for it. */
+static const char *option_text(const struct visit *visit, const struct chosen *chosen,
+			       const char *name)
+{
+	const struct kymo_source_desc *source = chosen->source;
+	const size_t size = strlen(name);
+	const char *text = NULL;
+
+	for (size_t i = 0; source->options && source->options[i]; i++)
+		if (strcmp(source->options[i]->name, name) == 0)
+			text = source->options[i]->fallback;
+	for (size_t i = 0; i < visit->request_count; i++) {
+		const struct request *request = &visit->requests[i];
+
+		if (request->option && strncmp(request->option, name, size) == 0 &&
+		    request->option[size] == '=' &&
+		    is_requested(request, chosen->path, chosen->plugin, source))
+			text = request->option + size + 1;
+	}
+	return text;
+}
+
 static int32_t bring_in(struct visit *visit, const struct chosen *chosen)
 {
 	const struct kymo_source_desc *source = chosen->source;
 	struct ky_selection *selection = visit->selection;
 	int32_t status = add_item(selection->names, source->name, NULL, visit->error);
 
-	for (size_t i = 0; !status && source->injections && source->injections[i]; i++)
-		status = ky_environment_inject(&selection->environment,
-					       source->injections[i], chosen->path,
-					       visit->error);
+	for (size_t i = 0; !status && source->injections && source->injections[i]; i++) {
+		const struct kymo_injection_desc *injection = source->injections[i];
+		const char *option = ky_environment_option_of(injection);
+
+		status = ky_environment_inject(
+			&selection->environment, injection, chosen->path,
+			option ? option_text(visit, chosen, option) : NULL, visit->error);
+	}
 	return status;
 }
 

@@ -207,6 +207,28 @@ static int32_t check_link_kind(const struct kymo_link_kind_desc *kind,
 				       what);                                           \
 	} while (0)
 
+/* An option that an injection names is one of the source's. */
+static int32_t check_injected_options(const struct kymo_source_desc *source,
+				      struct kymo_error *error)
+{
+	for (size_t i = 0; source->injections && source->injections[i]; i++) {
+		const struct kymo_injection_desc *injection = source->injections[i];
+		int is_known = 0;
+
+		if (!KYMO_HAS_FIELD(injection, option) || !injection->option)
+			continue;
+		for (size_t j = 0; source->options && source->options[j]; j++)
+			is_known |=
+				strcmp(source->options[j]->name, injection->option) == 0;
+		if (!is_known)
+			return bad(error,
+				   "%s is set from the option " QUOTED
+				   ", which there is not",
+				   injection->variable, injection->option);
+	}
+	return KYMO_OK;
+}
+
 static int32_t check_source_tables(const struct kymo_source_desc *source,
 				   struct kymo_error *error)
 {
@@ -218,6 +240,8 @@ static int32_t check_source_tables(const struct kymo_source_desc *source,
 	check_list(source->link_kinds, "link kind", check_link_kind, error, status);
 	check_list(source->options, "option", check_option, error, status);
 	check_list(source->injections, "injection", check_injection, error, status);
+	if (status == KYMO_OK)
+		status = check_injected_options(source, error);
 	if (status != KYMO_OK)
 		return status;
 	if (!source->ops)

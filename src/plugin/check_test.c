@@ -231,6 +231,7 @@ SPOIL(injection_of_kind_5, t->injection.how = 5)
 SPOIL(injection_without_variable, t->injection.variable = NULL)
 SPOIL(injection_with_equals, t->injection.variable = "A=B")
 SPOIL(injection_without_value, t->injection.value = NULL)
+SPOIL(injection_of_unknown_option, t->injection.option = "queue")
 SPOIL(sink_too_short, t->sink.struct_size = 8)
 SPOIL(sink_without_protocol, t->sink.protocol = NULL)
 SPOIL(sink_with_slash, t->sink.protocol = "a/b")
@@ -286,6 +287,8 @@ static const struct {
 	{injection_without_variable, KYMO_ERROR_PLUGIN, "injection 1: no variable"},
 	{injection_with_equals, KYMO_ERROR_PLUGIN, "\"A=B\" holds a '='"},
 	{injection_without_value, KYMO_ERROR_PLUGIN, "no value for \"NPU_LAYERS\""},
+	{injection_of_unknown_option, KYMO_ERROR_PLUGIN,
+	 "option \"queue\", which there is not"},
 	{sink_too_short, KYMO_ERROR_PLUGIN, "sink 1: struct_size is 8"},
 	{sink_without_protocol, KYMO_ERROR_PLUGIN, "sink 1: no name"},
 	{sink_with_slash, KYMO_ERROR_PLUGIN, "sink 1: the name \"a/b\""},
@@ -322,7 +325,7 @@ static void only_three_operations_are_required(void **state)
 	assert_int_equal(ky_plugin_check(&t.plugin, NULL), KYMO_OK);
 }
 
-static void an_injection_needs_no_separator(void **state)
+static void an_injection_needs_no_separator_and_may_name_an_option(void **state)
 {
 	static const char *const separators[] = {NULL, "", "; "};
 
@@ -332,6 +335,7 @@ static void an_injection_needs_no_separator(void **state)
 
 		fill(&t);
 		t.injection.separator = separators[i];
+		t.injection.option = i ? "queues" : NULL;
 		for (t.injection.how = KYMO_INJECT_SET;
 		     t.injection.how <= KYMO_INJECT_KEEP; t.injection.how++)
 			assert_int_equal(ky_plugin_check(&t.plugin, NULL), KYMO_OK);
@@ -424,7 +428,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_plugin_passes),
 		cmocka_unit_test(only_three_operations_are_required),
-		cmocka_unit_test(an_injection_needs_no_separator),
+		cmocka_unit_test(an_injection_needs_no_separator_and_may_name_an_option),
 		cmocka_unit_test(lists_may_be_missing),
 		cmocka_unit_test(structs_that_have_grown_pass),
 		cmocka_unit_test(a_key_may_be_of_nested_values),

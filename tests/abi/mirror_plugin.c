@@ -109,6 +109,7 @@ const struct mirror_member mirror_plugin[] = {
 	MEMBER(struct kymo_injection_desc, variable, 8, 8),
 	MEMBER(struct kymo_injection_desc, separator, 16, 8),
 	MEMBER(struct kymo_injection_desc, value, 24, 8),
+	MEMBER(struct kymo_injection_desc, option, 32, 8),
 	MEMBER(struct kymo_probe, struct_size, 0, 4),
 	MEMBER(struct kymo_probe, state, 4, 4),
 	MEMBER(struct kymo_probe, what, 8, 120),

@@ -60,7 +60,7 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_domain_desc, 24),
 	GROWING(struct kymo_link_kind_desc, 24),
 	GROWING(struct kymo_option_desc, 32),
-	GROWING(struct kymo_injection_desc, 32),
+	GROWING(struct kymo_injection_desc, 40),
 	GROWING(struct kymo_probe, 608),
 	GROWING(struct kymo_source_session, 48),
 	FROZEN(struct kymo_clock_pair, 24),
