@@ -137,7 +137,26 @@ static const struct kymo_injection_desc tool_injection = {
 	.value = "{plugin}",
 };
 
-static const struct kymo_injection_desc *const injections[] = {&tool_injection, NULL};
+/* GCC's libgomp has no OMPT, but LLVM's runtime has all of its functions as well. */
+static const struct kymo_option_desc preload_option = {
+	.struct_size = sizeof(preload_option),
+	.value_type = KYMO_VALUE_STRING,
+	.name = "preload",
+	.help = "LLVM's libomp.so.5, which programs of GCC then use in place of libgomp",
+};
+
+static const struct kymo_option_desc *const options[] = {&preload_option, NULL};
+
+static const struct kymo_injection_desc preload_injection = {
+	.struct_size = sizeof(preload_injection),
+	.how = KYMO_INJECT_PREPEND,
+	.variable = "LD_PRELOAD",
+	.value = "{option}",
+	.option = "preload",
+};
+
+static const struct kymo_injection_desc *const injections[] = {&tool_injection,
+							       &preload_injection, NULL};
 
 struct ky_state ky_state;
 
@@ -267,6 +286,7 @@ static const struct kymo_source_desc openmp_source = {
 	.keys = keys,
 	.domains = domains,
 	.link_kinds = link_kinds,
+	.options = options,
 	.injections = injections,
 	.ops = &ops,
 };

@@ -58,7 +58,7 @@ void ky_role_tell(const struct ky_thread *thread)
 	if (role == 0 || !ky_state.source)
 		return;
 	read_name(tid, name, sizeof(name));
-	snprintf(text, sizeof(text), name[0] ? "%s (%s)" : "%s%s", name, role_text(role));
+	snprintf(text, sizeof(text), name[0] ? "%s, %s" : "%s%s", name, role_text(role));
 	desc.name = kymo_text(text);
 	/* First as the host names it, so that ours is the later name. */
 	if (host->thread_track(ky_state.source, tid, 0, &track) == KYMO_OK)

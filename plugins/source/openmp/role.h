@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread is to OpenMP, as part of its row's name: "prog (OpenMP worker)".
+ * What a thread is to OpenMP, as part of its row's name: "prog, OpenMP worker".
  */
 #ifndef KYMO_PLUGINS_SOURCE_OPENMP_ROLE_H
 #define KYMO_PLUGINS_SOURCE_OPENMP_ROLE_H
