@@ -32,8 +32,7 @@ struct kymo_device_desc {
 	/* End of ABI 1.0 */
 };
 
-#define KYMO_TRACK_THREAD 1u  /* of a host thread; made by thread_track, named by track \
-			       */
+#define KYMO_TRACK_THREAD  1u /* of a host thread; see thread_track and track */
 #define KYMO_TRACK_QUEUE   2u /* of a device: a queue, stream or engine */
 #define KYMO_TRACK_COUNTER 3u /* a row of counters */
 
