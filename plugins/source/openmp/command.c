@@ -4,11 +4,8 @@
 #include "device.h"
 #include "ompt.h"
 
-/* Nothing where it is the host. */
 static void add_device(struct kymo_record_more *more, enum ky_key key, int device)
 {
-	if (!ky_device_is_one(device))
-		return;
 	more->key[more->used] = ky_state.key[key];
 	more->value[more->used++] = (uint64_t)(int64_t)device;
 }
@@ -34,8 +31,12 @@ static void describe_transfer(const struct ky_transfer *transfer, union kymo_lin
 	*more = (struct kymo_record_more){.kind = KYMO_KIND_MORE};
 	add_address(more, KY_KEY_SOURCE, transfer->source);
 	add_address(more, KY_KEY_DESTINATION, transfer->destination);
-	add_device(more, KY_KEY_FROM_DEVICE, transfer->source_device);
-	add_device(more, KY_KEY_TO_DEVICE, transfer->destination_device);
+	/* From device to device: of all else it is known which end is the host's. */
+	if (ky_device_is_told(transfer->source_device) &&
+	    ky_device_is_told(transfer->destination_device)) {
+		add_device(more, KY_KEY_FROM_DEVICE, transfer->source_device);
+		add_device(more, KY_KEY_TO_DEVICE, transfer->destination_device);
+	}
 	lines[0].record.lines = more->used ? 2 : 1;
 }
 

@@ -17,20 +17,16 @@
 
 static pthread_mutex_t lock =
 	PTHREAD_MUTEX_INITIALIZER; /* types; no call is made in it */
-static atomic_int host_number = -1;
 static struct {
 	atomic_uint track;
+	atomic_uint is_told;
 	char type[64]; /* as the runtime says it: "generic-64bit", "sm_80" */
 } devices[DEVICE_MAX];
 
-void ky_device_set_host(int initial_device_num)
+int ky_device_is_told(int device)
 {
-	atomic_store(&host_number, initial_device_num);
-}
-
-int ky_device_is_one(int device)
-{
-	return device >= 0 && device != atomic_load(&host_number);
+	return device >= 0 && device < DEVICE_MAX &&
+	       atomic_load_explicit(&devices[device].is_told, memory_order_relaxed);
 }
 
 void ky_on_device_initialize(int device, const char *type, void *handle,
@@ -44,6 +40,7 @@ void ky_on_device_initialize(int device, const char *type, void *handle,
 		 type ? type : "");
 	pthread_mutex_unlock(&lock);
 	atomic_store(&devices[device].track, 0);
+	atomic_store(&devices[device].is_told, 1);
 }
 
 /* Twice at once does no harm: the host gives the same numbers for the same thing. */
@@ -87,7 +84,7 @@ uint32_t ky_device_track(int device)
 	const int saved_errno = errno;
 	uint32_t track;
 
-	if (!ky_device_is_one(device) || device >= DEVICE_MAX)
+	if (device < 0 || device >= DEVICE_MAX)
 		return 0;
 	track = atomic_load_explicit(&devices[device].track, memory_order_relaxed);
 	if (!track)

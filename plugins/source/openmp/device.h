@@ -13,11 +13,11 @@
 void ky_on_device_initialize(int device, const char *type, void *handle,
 			     ky_ompt_lookup lookup, const char *documentation);
 
-/* The number of the host itself, as initialize was told. */
-void ky_device_set_host(int initial_device_num);
-
-/* Is it a device, and not the host or nothing? */
-int ky_device_is_one(int device);
+/*
+ * Has the runtime told of this device? The host has a number too, but which one that is
+ * cannot be asked: libomp says 0 to its tools, and counts its devices later.
+ */
+int ky_device_is_told(int device);
 
 /*
  * The device's track, registered the first time. 0, which is a row of the source, for

@@ -81,8 +81,9 @@ KEY(lock, KYMO_VALUE_UINT64, "lock", NULL, "the runtime's number of what is wait
 KEY(bytes, KYMO_VALUE_UINT64, "bytes", "bytes", "what is moved or allocated");
 KEY(source, KYMO_VALUE_UINT64, "source", NULL, "address");
 KEY(destination, KYMO_VALUE_UINT64, "destination", NULL, "address");
-KEY(from_device, KYMO_VALUE_INT64, "fromDevice", NULL, "absent: the host");
-KEY(to_device, KYMO_VALUE_INT64, "toDevice", NULL, "absent: the host");
+KEY(from_device, KYMO_VALUE_INT64, "fromDevice", NULL,
+    "of a transfer between two devices");
+KEY(to_device, KYMO_VALUE_INT64, "toDevice", NULL, "of a transfer between two devices");
 KEY(target_device, KYMO_VALUE_INT64, "target device", NULL, "of a construct");
 KEY(teams, KYMO_VALUE_UINT64, "teams", NULL, "as requested");
 

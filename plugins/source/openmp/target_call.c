@@ -100,17 +100,17 @@ static void make_instant(struct ky_command *command, uint32_t name)
 	command->is_instant = 1;
 }
 
-/* Which of the two it is of; of neither: that of the construct. */
+/* Whose memory it is of. What is not said is of the construct's device. */
 static int device_of(const struct ky_thread *thread, const struct ky_transfer *transfer)
 {
 	const struct ky_open *target = find_target(thread);
+	int device = transfer->destination_device;
 
-	if (transfer->operation != KY_OMPT_DATA_FROM_DEVICE &&
-	    ky_device_is_one(transfer->destination_device))
-		return transfer->destination_device;
-	if (ky_device_is_one(transfer->source_device))
-		return transfer->source_device;
-	return target ? (int)(int64_t)target->value[0] : -1;
+	if (transfer->operation == KY_OMPT_DATA_FROM_DEVICE ||
+	    transfer->operation == KY_OMPT_DATA_DELETE ||
+	    transfer->operation == KY_OMPT_DATA_DISASSOCIATE)
+		device = transfer->source_device;
+	return device < 0 && target ? (int)(int64_t)target->value[0] : device;
 }
 
 static void describe_transfer(const struct ky_thread *thread, struct ky_command *command,

@@ -103,11 +103,10 @@ static int initialize(ky_ompt_lookup lookup, int initial_device_num,
 	ky_ompt_function found = lookup("ompt_set_callback");
 	ky_ompt_set_callback set_callback;
 
-	(void)tool_data;
+	(void)initial_device_num, (void)tool_data;
 	if (!found)
 		return 0;
 	memcpy(&set_callback, &found, sizeof(found));
-	ky_device_set_host(initial_device_num);
 	for (size_t i = 0; i < WISH_COUNT; i++) {
 		const struct wish *wish = &wishes[i];
 		int answer = set_callback(wish->event, wish->callback);
