@@ -55,22 +55,25 @@ static void tie(union kymo_line *call, union kymo_line *done)
 void ky_command_emit(const struct ky_command *command)
 {
 	const struct ky_open *call = &command->call;
-	const uint8_t kind = command->is_instant ? KYMO_KIND_INSTANT : KYMO_KIND_SPAN;
+	const uint16_t rule = command->is_instant ? KYMO_RECORD_END_BY_RULE : 0;
+	const uint32_t track = ky_device_track(command->device);
 	const int has_call = ky_state.is_wanted[KY_TYPE_RUNTIME];
-	const int has_done = ky_state.is_wanted[command->type];
+	/* On no device nothing was done. */
+	const int has_done = track && ky_state.is_wanted[command->type];
 	union kymo_line lines[3] = {
-		{.record = {.kind = kind,
+		{.record = {.kind = KYMO_KIND_SPAN,
 			    .lines = 1,
+			    .flags = rule,
 			    .type = ky_state.type[KY_TYPE_RUNTIME],
 			    .name = call->name,
 			    .begin = call->begin,
 			    .end = command->end,
 			    .key = {call->key[0]},
 			    .value = {call->value[0]}}},
-		{.record = {.kind = kind,
+		{.record = {.kind = KYMO_KIND_SPAN,
 			    .lines = 1,
-			    .flags = command->flags,
-			    .track = ky_device_track(command->device),
+			    .flags = command->flags | rule,
+			    .track = track,
 			    .type = ky_state.type[command->type],
 			    .name = command->name,
 			    .begin = call->begin,

@@ -64,7 +64,7 @@ void ky_emit_creation(uint64_t number, uint32_t code_number)
 {
 	const uint64_t now = ky_state.host->now();
 	union kymo_line line = {.record = {
-					.kind = KYMO_KIND_INSTANT,
+					.kind = KYMO_KIND_SPAN,
 					.lines = 1,
 					.type = ky_state.type[KY_TYPE_TASK_CREATE],
 					.domain = ky_state.domain[KY_DOMAIN_CREATION],

@@ -17,7 +17,9 @@ void ky_emit_open(const struct ky_open *open, uint64_t end, uint32_t track,
 /* The begin of one that may last: it is seen also where the program is killed in it. */
 void ky_emit_begin(const struct ky_open *open);
 
-/* The creation of a task, and what leads from it to the task of that number. */
+/*
+ * The creation of a task: a span of no length, since viewers bind arrows to spans only.
+ */
 void ky_emit_creation(uint64_t number, uint32_t code_number);
 
 #endif

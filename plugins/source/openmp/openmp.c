@@ -28,7 +28,6 @@
 	}
 
 #define SPAN   KYMO_SHAPE_SPAN
-#define EITHER (KYMO_SHAPE_SPAN | KYMO_SHAPE_INSTANT)
 #define HOST   KYMO_SIDE_HOST
 #define DEVICE KYMO_SIDE_ACCELERATOR
 
@@ -36,15 +35,15 @@ TYPE(parallel, SPAN, HOST, "parallel", "parallel regions, in the thread that beg
 TYPE(implicit_task, SPAN, HOST, "implicit_task", "each thread's part of a region");
 TYPE(work, SPAN, HOST, "work", "loops, sections, single, masked and other work-sharing");
 TYPE(task, SPAN, HOST, "task", "explicit tasks, where they run");
-TYPE(task_create, KYMO_SHAPE_INSTANT, HOST, "task_create", "where tasks are created");
+TYPE(task_create, SPAN, HOST, "task_create", "where tasks are created");
 TYPE(sync, SPAN, HOST, "sync", "barriers, taskwait, taskgroup, reductions");
 TYPE(wait, SPAN, HOST, "wait", "the part of these in which a thread waits");
 TYPE(mutex, SPAN, HOST, "mutex", "waiting for critical, locks, atomic, ordered");
 TYPE(target, SPAN, HOST, "target", "target constructs");
-TYPE(runtime, EITHER, HOST, "runtime", "calls of the target runtime");
-TYPE(kernel, EITHER, DEVICE, "kernel", "target regions on a device");
-TYPE(copy, EITHER, DEVICE, "gpu_memcpy", "transfers to and from a device");
-TYPE(memory, EITHER, DEVICE, "target_memory", "memory of a device, got and given back");
+TYPE(runtime, SPAN, HOST, "runtime", "calls of the target runtime");
+TYPE(kernel, SPAN, DEVICE, "kernel", "target regions on a device");
+TYPE(copy, SPAN, DEVICE, "gpu_memcpy", "transfers to and from a device");
+TYPE(memory, SPAN, DEVICE, "target_memory", "memory of a device, got and given back");
 
 static const struct kymo_type_desc *const types[KY_TYPE_COUNT + 1] = {
 	[KY_TYPE_PARALLEL] = &parallel_type,

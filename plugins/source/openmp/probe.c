@@ -140,8 +140,7 @@ static void ask_for_tool(void)
 static int32_t judge(struct kymo_probe *out)
 {
 	const char *switched = getenv("OMP_TOOL");
-	char missing[sizeof(out->why) - 24], why[sizeof(out->why)],
-		remedy[sizeof(out->remedy)];
+	char missing[sizeof(out->why)], remedy[sizeof(out->remedy)];
 	size_t used = strlen(out->what);
 
 	if (!ky_tool_is_started() && switched && strcmp(switched, "disabled") == 0)
@@ -151,10 +150,8 @@ static int32_t judge(struct kymo_probe *out)
 		return answer(out, KYMO_STATE_FAILED,
 			      "this OpenMP runtime does not load tools (OMPT)",
 			      "use libomp of LLVM 14 or newer, built with OMPT");
-	if (!ky_tool_describe(missing, sizeof(missing), remedy, sizeof(remedy))) {
-		snprintf(why, sizeof(why), "it never reports %s", missing);
-		return answer(out, KYMO_STATE_PARTLY, why, remedy);
-	}
+	if (!ky_tool_describe(missing, sizeof(missing), remedy, sizeof(remedy)))
+		return answer(out, KYMO_STATE_PARTLY, missing, remedy);
 	if (missing[0])
 		snprintf(out->what + used, sizeof(out->what) - used,
 			 ", no target constructs");

@@ -24,7 +24,7 @@
 #include "role.h"
 
 #define DEPTH_FIRST 32u
-#define DEPTH_MAX   65536u /* a recursion of tasks; what is deeper is counted as lost */
+#define DEPTH_MAX   8192u /* a recursion of tasks; what is deeper is counted as lost */
 
 /* A thread takes so many numbers at a time. */
 #define NUMBERS_TAKEN 1024u

@@ -85,16 +85,32 @@ static const struct wish wishes[] = {
 
 #define WISH_COUNT (sizeof(wishes) / sizeof(wishes[0]))
 
+#define SET_INSTEAD 100 /* an answer of ours: the other one is made */
+
 /* What was answered; written by initialize, before the first callback. */
 static uint8_t answers[WISH_COUNT];
 static char runtime[64];
 static atomic_int is_started;
 static int is_trying;
 
+static int is_sometimes(int answer)
+{
+	return answer == KY_OMPT_SET_SOMETIMES || answer == KY_OMPT_SET_SOMETIMES_PAIRED;
+}
+
 static int is_made(int answer)
 {
-	return answer == KY_OMPT_SET_ALWAYS || answer == KY_OMPT_SET_SOMETIMES ||
-	       answer == KY_OMPT_SET_SOMETIMES_PAIRED;
+	return answer == KY_OMPT_SET_ALWAYS || is_sometimes(answer);
+}
+
+static int is_instead(int answer)
+{
+	return answer == SET_INSTEAD;
+}
+
+static int is_never(int answer)
+{
+	return !is_made(answer) && !is_instead(answer);
 }
 
 static int initialize(ky_ompt_lookup lookup, int initial_device_num,
@@ -113,7 +129,7 @@ static int initialize(ky_ompt_lookup lookup, int initial_device_num,
 
 		if (!is_made(answer) && wish->instead &&
 		    is_made(set_callback(wish->instead->event, wish->instead->callback)))
-			answer = KY_OMPT_SET_SOMETIMES;
+			answer = SET_INSTEAD;
 		answers[i] = (uint8_t)answer;
 	}
 	atomic_store(&is_started, 1);
@@ -157,21 +173,35 @@ int ky_tool_is_started(void)
 	return atomic_load(&is_started);
 }
 
+/* Adds "; what a, b", of the wishes that the test is true of. */
+static void list(char *out, size_t size, const char *what, int (*test)(int answer))
+{
+	int count = 0;
+
+	for (size_t i = 0; i < WISH_COUNT; i++) {
+		const size_t used = strlen(out);
+
+		if (!test(answers[i]))
+			continue;
+		if (count++ > 0)
+			snprintf(out + used, size - used, ", %s", wishes[i].name);
+		else
+			snprintf(out + used, size - used, "%s%s %s", used ? "; " : "",
+				 what, wishes[i].name);
+	}
+}
+
 int ky_tool_describe(char *missing, size_t missing_size, char *remedy, size_t remedy_size)
 {
 	int lacks_host = 0, lacks_target = 0;
 
 	missing[0] = '\0';
+	list(missing, missing_size, "never reports", is_never);
+	list(missing, missing_size, "does not always report", is_sometimes);
+	list(missing, missing_size, "reports without times what is in", is_instead);
 	for (size_t i = 0; i < WISH_COUNT; i++) {
-		const size_t used = strlen(missing);
-
-		if (answers[i] == KY_OMPT_SET_ALWAYS)
-			continue;
-		snprintf(missing + used, missing_size - used, "%s%s%s", used ? ", " : "",
-			 wishes[i].name,
-			 is_made(answers[i]) ? " (not always, or without times)" : "");
-		lacks_target |= wishes[i].is_target;
-		lacks_host |= !wishes[i].is_target;
+		lacks_target |= answers[i] != KY_OMPT_SET_ALWAYS && wishes[i].is_target;
+		lacks_host |= answers[i] != KY_OMPT_SET_ALWAYS && !wishes[i].is_target;
 	}
 	snprintf(remedy, remedy_size, "%s",
 		 lacks_host     ? "use the OpenMP runtime of LLVM 14 or newer"
@@ -190,7 +220,7 @@ void ky_tool_report(void)
 	ky_tool_describe(missing, sizeof(missing), remedy, sizeof(remedy));
 	if (!missing[0])
 		return;
-	snprintf(reason, sizeof(reason), "%s never reports %s", runtime, missing);
+	snprintf(reason, sizeof(reason), "%s %s", runtime, missing);
 	ky_state.host->state(ky_state.source, KYMO_STATE_PARTLY, kymo_text(reason),
 			     kymo_text(remedy));
 }

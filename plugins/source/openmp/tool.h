@@ -22,8 +22,8 @@ void ky_tool_try(void);
 int ky_tool_is_started(void);
 
 /*
- * Writes which callbacks the runtime never makes, or not always, "" if all are there, and
- * what helps. Tells whether those for the host are complete.
+ * Writes what the runtime does not report ("never reports target_emi; ..."), "" if it
+ * reports all, and what helps. Tells whether those for the host are complete.
  */
 int ky_tool_describe(char *missing, size_t missing_size, char *remedy,
 		     size_t remedy_size);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ *     script SCENARIO PLUGIN TRACE
+ *
+ * Plays what an OpenMP runtime may do, in a session of its own, and saves the trace. What
+ * must be in it says openmp_test.py, under the scenario's name.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <kymo/kymo.h>
+
+#include "fake_runtime.h"
+#include "script.h"
+
+static struct kymo_session *session;
+
+static void must(int32_t status, const struct kymo_error *error)
+{
+	if (status == KYMO_OK)
+		return;
+	fprintf(stderr, "script: %s\n", error->message);
+	exit(3);
+}
+
+void script_record(void)
+{
+	struct kymo_error error;
+
+	must(kymo_session_create(&session, NULL, &error), &error);
+	must(kymo_session_start(session, &error), &error);
+}
+
+/* Once; what a scenario has stopped itself stays so. */
+void script_stop(void)
+{
+	static int is_stopped;
+	struct kymo_error error;
+
+	if (is_stopped)
+		return;
+	is_stopped = 1;
+	must(kymo_session_stop(session, &error), &error);
+}
+
+void script_pause(int is_paused)
+{
+	struct kymo_error error;
+
+	must(is_paused ? kymo_session_pause(session, &error)
+		       : kymo_session_resume(session, &error),
+	     &error);
+}
+
+void script_nap(void)
+{
+	nanosleep(&(struct timespec){0, 200000}, NULL);
+}
+
+struct part {
+	void (*play)(struct team *team, unsigned int index);
+	struct team *team;
+	unsigned int index;
+};
+
+static void *play_part(void *context)
+{
+	struct part *part = context;
+	union ky_ompt_data thread = {0};
+
+	THREAD_BEGIN(part->index == 0 ? KY_OMPT_THREAD_INITIAL : KY_OMPT_THREAD_WORKER,
+		     &thread);
+	part->play(part->team, part->index);
+	THREAD_END(&thread);
+	return NULL;
+}
+
+void script_team(struct team *team, unsigned int count,
+		 void (*play)(struct team *team, unsigned int index))
+{
+	pthread_t threads[TEAM_MAX];
+	struct part parts[TEAM_MAX];
+
+	team->count = count;
+	pthread_barrier_init(&team->barrier, NULL, count);
+	for (unsigned int i = 0; i < count; i++) {
+		parts[i] = (struct part){play, team, i};
+		if (pthread_create(&threads[i], NULL, play_part, &parts[i]) != 0)
+			exit(4);
+	}
+	for (unsigned int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&team->barrier);
+}
+
+void script_meet(struct team *team)
+{
+	pthread_barrier_wait(&team->barrier);
+}
+
+int main(int argc, char **argv)
+{
+	struct kymo_error error;
+
+	if (argc != 4)
+		return 1;
+	for (const struct scenario *scenario = scenarios; scenario->name; scenario++) {
+		if (strcmp(scenario->name, argv[1]) != 0)
+			continue;
+		fake_start(argv[2], scenario->never);
+		if (!scenario->starts_itself)
+			script_record();
+		scenario->play();
+		script_stop();
+		must(kymo_session_save(session, argv[3], NULL, NULL, &error), &error);
+		kymo_session_destroy(session);
+		return 0;
+	}
+	fprintf(stderr, "script: no scenario %s\n", argv[1]);
+	return 1;
+}

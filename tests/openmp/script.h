@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What scenarios are made of.
+ */
+#ifndef KYMO_TESTS_OPENMP_SCRIPT_H
+#define KYMO_TESTS_OPENMP_SCRIPT_H
+
+#include <pthread.h>
+
+#include "fake_runtime.h"
+
+#define TEAM_MAX 64
+
+/* Threads that play one part each, and meet. */
+struct team {
+	unsigned int count;
+	pthread_barrier_t barrier;
+	union ky_ompt_data region, task[TEAM_MAX];
+};
+
+struct scenario {
+	const char *name;
+	void (*play)(void);
+	const int *never;  /* events that the runtime does not have; NULL: none */
+	int starts_itself; /* the recording, in the middle */
+};
+
+/* Ends with one without a name. */
+extern const struct scenario scenarios[];
+
+void script_record(void);
+void script_stop(void);
+void script_pause(int is_paused);
+
+/* Long enough to be seen in a trace. */
+void script_nap(void);
+
+/* Runs a part in each of `count` new threads, of which the first is the initial one. */
+void script_team(struct team *team, unsigned int count,
+		 void (*play)(struct team *team, unsigned int index));
+void script_meet(struct team *team);
+
+#endif
