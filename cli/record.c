@@ -335,7 +335,8 @@ static void say_missing(const struct kymo_recorder_result *result,
 	if (result->failed[0])
 		ky_say_error(0, "not recorded: %s", result->failed);
 	if (options->sources && result->absent[0])
-		ky_say_error(0, "%s: never loaded by the program", result->absent);
+		ky_say_error(0, "%s: never loaded by the program%s%s", result->absent,
+			     result->absent_remedy[0] ? "; " : "", result->absent_remedy);
 	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0] ||
 		 result->window[0])
 		return;

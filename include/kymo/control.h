@@ -117,9 +117,10 @@ struct kymo_recorder_result {
 	char refused[400];   /* the first process that could not attach, and why */
 	char stopped[128];   /* why streaming ended before the program did */
 	uint32_t refused_count;
-	uint32_t was_started; /* 1: the program ran */
-	char written[4096];   /* the outputs that are whole: "a.json, b.kymo" */
-	char window[384];     /* what was recorded of the program's life; "": all */
+	uint32_t was_started;    /* 1: the program ran */
+	char written[4096];      /* the outputs that are whole: "a.json, b.kymo" */
+	char window[384];        /* what was recorded of the program's life; "": all */
+	char absent_remedy[512]; /* what may help those in `absent` */
 
 	/* End of ABI 1.0 */
 };

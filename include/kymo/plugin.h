@@ -260,6 +260,9 @@ struct kymo_source_desc {
 	const struct kymo_injection_desc *const *injections;
 	const struct kymo_source_ops *ops;
 	/* End of ABI 1.0 */
+	/* What may help where the program never loaded the plug-in; NULL: nothing does.
+	 */
+	const char *unloaded_remedy;
 };
 
 /* What the entry returns; static, valid for ever. It may have several of each. */

@@ -404,6 +404,8 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 	memcpy(result->stopped, outcome->report.stopped, sizeof(result->stopped));
 	join_failed(front, result->failed, sizeof(result->failed));
 	memcpy(result->absent, outcome->report.absent, sizeof(result->absent));
+	ky_selection_remedies(&front->selection, result->absent, result->absent_remedy,
+			      sizeof(result->absent_remedy));
 	ky_window_tell(&front->window, result->window, sizeof(result->window));
 	if (outcome->error.status && error)
 		*error = outcome->error;

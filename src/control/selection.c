@@ -14,8 +14,6 @@
 #include "registry/static_types.h"
 #include "registry/type_filter.h"
 
-#define CHOSEN_MAX 256u /* a list of 1024 bytes has no room for more names */
-
 /* One item of -t. */
 struct request {
 	char *name;         /* or path; ours */
@@ -32,8 +30,9 @@ struct chosen {
 struct visit {
 	struct ky_selection *selection;
 	struct ky_type_table *table; /* types of all that was looked at */
-	struct chosen chosen[CHOSEN_MAX];
-	struct ky_type_source types[CHOSEN_MAX + 1]; /* of the same, and of the program */
+	struct chosen chosen[KY_SELECTION_MAX];
+	struct ky_type_source
+		types[KY_SELECTION_MAX + 1]; /* of the same, and of the program */
 	size_t chosen_count;
 	struct request *requests; /* NULL: all installed ones */
 	size_t request_count;
@@ -225,9 +224,9 @@ static int32_t choose(struct visit *visit, const char *path,
 {
 	struct chosen *chosen = &visit->chosen[visit->chosen_count];
 
-	if (visit->chosen_count == CHOSEN_MAX)
+	if (visit->chosen_count == KY_SELECTION_MAX)
 		return ky_error_set(visit->error, KYMO_ERROR_INVALID,
-				    "more than %u sources", CHOSEN_MAX);
+				    "more than %u sources", KY_SELECTION_MAX);
 	chosen->path = strdup(path);
 	if (!chosen->path)
 		return no_memory(visit->error);
@@ -360,6 +359,7 @@ static int32_t bring_in(struct visit *visit, const struct chosen *chosen)
 	struct ky_selection *selection = visit->selection;
 	int32_t status = add_item(selection->names, source->name, NULL, visit->error);
 
+	selection->brought[selection->brought_count++] = source;
 	for (size_t i = 0; !status && source->injections && source->injections[i]; i++) {
 		const struct kymo_injection_desc *injection = source->injections[i];
 		const char *option = ky_environment_option_of(injection);
@@ -434,6 +434,21 @@ static int32_t visit_all(struct visit *visit, const char *const *sources)
 		status = kymo_plugin_visit(names, visit_plugin, visit, visit->error);
 	free(names);
 	return status;
+}
+
+void ky_selection_remedies(const struct ky_selection *selection, const char *absent,
+			   char *out, size_t size)
+{
+	out[0] = '\0';
+	for (size_t i = 0; i < selection->brought_count; i++) {
+		const struct kymo_source_desc *source = selection->brought[i];
+		const size_t used = strlen(out);
+
+		if (KYMO_HAS_FIELD(source, unloaded_remedy) && source->unloaded_remedy &&
+		    ky_selection_has(absent, source->name))
+			snprintf(out + used, size - used, "%s%s", used ? "; " : "",
+				 source->unloaded_remedy);
+	}
 }
 
 /* This library, whatever it is linked into. */
@@ -511,7 +526,10 @@ int ky_selection_has(const char *list, const char *name)
 	size_t size = strlen(name);
 
 	while (*list) {
-		size_t part = strcspn(list, ",");
+		size_t part;
+
+		list += strspn(list, " ");
+		part = strcspn(list, ",");
 
 		if (part == size && memcmp(list, name, size) == 0)
 			return 1;

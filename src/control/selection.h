@@ -10,6 +10,9 @@
 /* What a program's own marks are called; they need no plug-in and are always recorded. */
 #define KY_SOURCE_APP "app"
 
+/* A list of 1024 bytes has no room for more names. */
+#define KY_SELECTION_MAX 256u
+
 struct ky_selection {
 	struct ky_environment environment;
 	/* Names of sources, separated by ','; `wanted` with options, "": whatever comes.
@@ -17,6 +20,9 @@ struct ky_selection {
 	char names[sizeof(((struct ky_welcome *)0)->wanted)];
 	char wanted[sizeof(((struct ky_welcome *)0)->wanted)];
 	char types[KY_TYPE_LIST_MAX]; /* wanted, put in full; "": on by default */
+	/* Those that are brought in; theirs for ever. */
+	const struct kymo_source_desc *brought[KY_SELECTION_MAX];
+	size_t brought_count;
 	char broken[256]; /* an installed plug-in that cannot be used, and why, or "" */
 	/* The caller's, before ky_selection_make: told of each such one instead. */
 	void (*warning)(void *context, const char *text);
@@ -37,7 +43,11 @@ int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 			  const char *socket_path, struct kymo_error *error);
 void ky_selection_destroy(struct ky_selection *selection);
 
-/* Whether the comma-separated list has the name. */
+/* Whether the list, "x,y" or "x, y", has the name. */
 int ky_selection_has(const char *list, const char *name);
+
+/* Writes what may help the sources of the list, which no program has loaded. */
+void ky_selection_remedies(const struct ky_selection *selection, const char *absent,
+			   char *out, size_t size);
 
 #endif

@@ -156,6 +156,7 @@ const struct mirror_member mirror_plugin[] = {
 	MEMBER(struct kymo_source_desc, options, 56, 8),
 	MEMBER(struct kymo_source_desc, injections, 64, 8),
 	MEMBER(struct kymo_source_desc, ops, 72, 8),
+	MEMBER(struct kymo_source_desc, unloaded_remedy, 80, 8),
 	MEMBER(struct kymo_plugin, struct_size, 0, 4),
 	MEMBER(struct kymo_plugin, abi_major, 4, 2),
 	MEMBER(struct kymo_plugin, abi_minor, 6, 2),

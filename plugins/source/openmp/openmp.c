@@ -289,6 +289,8 @@ static const struct kymo_source_desc openmp_source = {
 	.options = options,
 	.injections = injections,
 	.ops = &ops,
+	.unloaded_remedy = "programs built with GCC use libgomp, which has no OMPT: with "
+			   "-t openmp:preload=libomp.so.5 they use LLVM's",
 };
 
 static const struct kymo_source_desc *const sources[] = {&openmp_source, NULL};
