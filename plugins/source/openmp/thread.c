@@ -121,15 +121,11 @@ static int go_inside(struct ky_thread *thread)
 	return atomic_load_explicit(&ky_state.recording, memory_order_acquire) != 0;
 }
 
-struct ky_thread *ky_thread_enter(void)
+struct ky_thread *ky_thread_go_in(void)
 {
-	struct ky_thread *thread;
+	struct ky_thread *thread = own ? own : make_own();
 	uint32_t epoch;
 
-	if (!kymo_host_is_on(ky_state.host) ||
-	    !atomic_load_explicit(&ky_state.recording, memory_order_relaxed))
-		return NULL;
-	thread = own ? own : make_own();
 	if (!thread)
 		return NULL;
 	if (!go_inside(thread)) {

@@ -64,7 +64,16 @@ static inline uint32_t ky_thread_tid(const struct ky_thread *thread)
  * Opens every callback: the calling thread's, or NULL where nothing is to be recorded, or
  * there is no memory. What was opened before this session is forgotten. Keeps errno.
  */
-struct ky_thread *ky_thread_enter(void);
+struct ky_thread *ky_thread_go_in(void);
+
+static inline struct ky_thread *ky_thread_enter(void)
+{
+	if (!kymo_host_is_on(ky_state.host) ||
+	    !atomic_load_explicit(&ky_state.recording, memory_order_relaxed))
+		return NULL;
+	return ky_thread_go_in();
+}
+
 void ky_thread_leave(struct ky_thread *thread);
 
 /* The thread tells what it is, and that it ends: what is open is closed by rule. */
