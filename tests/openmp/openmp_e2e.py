@@ -24,7 +24,7 @@ RULE = "end by rule"
 
 # What omp_demo.c goes through: regions of 4, 2, 2 and 2 threads.
 DEMO = {"parallel": 4, "implicit_task": 10, "work": 12, "task": 10, "task_create": 10, "mutex": 8,
-        "sync": 27, "wait": 27}
+        "sync_region": 27, "sync_wait": 27}
 
 TORCH = """
 import torch
@@ -95,7 +95,7 @@ def check_enclosed(trace):
         assert lies_in(part, regions[part["pid"], part["args"]["region"]]), part
         parts[part["pid"], part["tid"]].append(part)
     for event in trace.spans:
-        if event["cat"] in ("openmp.work", "openmp.sync", "openmp.wait", "openmp.mutex",
+        if event["cat"] in ("openmp.work", "openmp.sync_region", "openmp.sync_wait", "openmp.mutex",
                             "openmp.task"):
             around = parts[event["pid"], event["tid"]]
             assert any(lies_in(event, part) for part in around), event
@@ -214,8 +214,8 @@ def a_thousand_short_regions_lose_nothing(folder):
     done, path = record(folder, [build(folder, "clang", "omp_demo.c"), "short"], "--strict")
     assert done.returncode == 0, done
     trace = Trace(path)
-    assert counts(trace) == {"parallel": 1000, "implicit_task": 4000, "sync": 4000,
-                             "wait": 4000}, counts(trace)
+    assert counts(trace) == {"parallel": 1000, "implicit_task": 4000, "sync_region": 4000,
+                             "sync_wait": 4000}, counts(trace)
     check_enclosed(trace)
 
 

@@ -62,7 +62,7 @@ def thread_names(trace):
 def a_region_has_a_part_in_each_thread_and_all_that_is_in_it(folder):
     played = Played(folder, "region")
     assert played.counts() == {"parallel": 1, "implicit_task": 4, "work": 8, "mutex": 4,
-                               "sync": 8, "wait": 8}, played.counts()
+                               "sync_region": 8, "sync_wait": 8}, played.counts()
     region = played.by_type["parallel"][0]
     assert region["args"]["threads"] == 4, region
     parts = played.by_type["implicit_task"]
@@ -71,7 +71,7 @@ def a_region_has_a_part_in_each_thread_and_all_that_is_in_it(folder):
     assert {part["args"]["region"] for part in parts} == {region["args"]["region"]}
     assert {part["name"] for part in parts} == {region["name"]}
     own = {part["tid"]: part for part in parts}
-    for name in ("work", "mutex", "sync", "wait"):
+    for name in ("work", "mutex", "sync_region", "sync_wait"):
         assert all(lies_in(event, own[event["tid"]]) for event in played.by_type[name])
     loop = played.by_type["work"][0]
     assert loop["name"] == "loop" and loop["args"]["iterations"] == 100, loop
@@ -89,17 +89,17 @@ def threads_are_named_by_their_roles(folder):
 
 def a_missing_end_is_made_where_what_is_around_it_ends_and_flagged(folder):
     played = Played(folder, "missing_ends")
-    assert played.counts() == {"parallel": 3, "implicit_task": 2, "work": 3, "sync": 1,
-                               "wait": 1}, played.counts()
+    assert played.counts() == {"parallel": 3, "implicit_task": 2, "work": 3, "sync_region": 1,
+                               "sync_wait": 1}, played.counts()
     ruled = [(event["cat"], event["name"]) for event in played.all(RULE)]
     regions = {event["name"] for event in played.by_type["parallel"]}
     assert sorted(ruled) == sorted([
-        ("openmp.work", "single"), ("openmp.work", "sections"), ("openmp.sync", "barrier"),
-        ("openmp.wait", "barrier"), ("openmp.implicit_task", regions.pop()),
+        ("openmp.work", "single"), ("openmp.work", "sections"), ("openmp.sync_region", "barrier"),
+        ("openmp.sync_wait", "barrier"), ("openmp.implicit_task", regions.pop()),
         ("openmp.parallel", played.by_type["parallel"][2]["name"])]), ruled
     single, loop, sections = played.by_type["work"]
     assert end_of(single) <= begin_of(loop), "single goes on in the next construct"
-    assert end_of(sections) <= begin_of(played.by_type["sync"][0])
+    assert end_of(sections) <= begin_of(played.by_type["sync_region"][0])
 
 
 def a_worker_that_is_told_late_ends_with_its_region(folder):
@@ -115,7 +115,7 @@ def a_worker_that_is_told_late_ends_with_its_region(folder):
 
 def what_is_open_when_the_recording_ends_is_unfinished(folder):
     played = Played(folder, "open_at_stop")
-    assert played.counts() == {"parallel": 1, "implicit_task": 3, "wait": 3}, played.counts()
+    assert played.counts() == {"parallel": 1, "implicit_task": 3, "sync_wait": 3}, played.counts()
     assert all(event["args"]["finished"] is False for event in played.trace.spans)
     assert played.trace.ledger["unfinished"] == 7, played.trace.ledger
 
@@ -148,7 +148,7 @@ def a_task_that_waits_holds_those_that_run_within_it(folder):
     outer, inner, cancelled, detached = played.by_type["task"]
     ended = [task["args"]["ended"] for task in played.by_type["task"]]
     assert ended == ["complete", "complete", "cancel", "detach"], ended
-    wait = played.by_type["wait"][0]
+    wait = played.by_type["sync_wait"][0]
     assert lies_in(inner, wait) and lies_in(wait, outer) and lies_in(cancelled, outer)
     assert not lies_in(detached, outer) and not played.all(RULE)
     assert len(played.trace.arrows) == 4

@@ -36,8 +36,8 @@ TYPE(implicit_task, SPAN, HOST, "implicit_task", "each thread's part of a region
 TYPE(work, SPAN, HOST, "work", "loops, sections, single, masked and other work-sharing");
 TYPE(task, SPAN, HOST, "task", "explicit tasks, where they run");
 TYPE(task_create, SPAN, HOST, "task_create", "where tasks are created");
-TYPE(sync, SPAN, HOST, "sync", "barriers, taskwait, taskgroup, reductions");
-TYPE(wait, SPAN, HOST, "wait", "the part of these in which a thread waits");
+TYPE(sync, SPAN, HOST, "sync_region", "barriers, taskwait, taskgroup, reductions");
+TYPE(wait, SPAN, HOST, "sync_wait", "the part of these in which a thread waits");
 TYPE(mutex, SPAN, HOST, "mutex", "waiting for critical, locks, atomic, ordered");
 TYPE(target, SPAN, HOST, "target", "target constructs");
 TYPE(runtime, SPAN, HOST, "runtime", "calls of the target runtime");
