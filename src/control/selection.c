@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/selection.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/place.h"
+#include "control/option.h"
 #include "registry/static_types.h"
 #include "registry/type_filter.h"
 
@@ -131,63 +131,6 @@ static int is_requested(const struct request *request, const char *path,
 	return is_file_of(path, request->name) && !has_source(plugin, request->name);
 }
 
-/* "a, b" of the options' names, for people. */
-static void list_options(const struct kymo_source_desc *source, char *out, size_t size)
-{
-	out[0] = '\0';
-	for (size_t i = 0; source->options && source->options[i]; i++) {
-		size_t used = strlen(out);
-
-		snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "",
-			 source->options[i]->name);
-	}
-}
-
-static int is_number(const char *text, uint32_t type)
-{
-	char *end = NULL;
-
-	errno = 0;
-	if (type == KYMO_VALUE_DOUBLE)
-		strtod(text, &end);
-	else if (type == KYMO_VALUE_UINT64 && text[0] != '-')
-		strtoull(text, &end, 0);
-	else if (type == KYMO_VALUE_INT64)
-		strtoll(text, &end, 0);
-	else
-		return type != KYMO_VALUE_UINT64;
-	return errno == 0 && end != text && *end == '\0';
-}
-
-/* Is "NAME=VALUE" an option of the source? Checked before the program is started. */
-static int32_t check_option(const struct kymo_source_desc *source, const char *option,
-			    struct kymo_error *error)
-{
-	const char *equals = strchr(option, '=');
-	size_t size = equals ? (size_t)(equals - option) : strlen(option);
-	char names[256];
-
-	for (size_t i = 0; source->options && source->options[i]; i++) {
-		const struct kymo_option_desc *known = source->options[i];
-
-		if (strlen(known->name) != size || memcmp(known->name, option, size) != 0)
-			continue;
-		if (equals && is_number(equals + 1, known->value_type))
-			return KYMO_OK;
-		return ky_error_set(error, KYMO_ERROR_CONFIG,
-				    "option \"%s\" of source \"%s\" needs a %s: "
-				    "%s:%s=VALUE",
-				    known->name, source->name,
-				    known->value_type == KYMO_VALUE_STRING ? "value"
-									   : "number",
-				    source->name, known->name);
-	}
-	list_options(source, names, sizeof(names));
-	return ky_error_set(error, KYMO_ERROR_CONFIG,
-			    "source \"%s\" has no option \"%.*s\"; it has %s",
-			    source->name, (int)size, option, names[0] ? names : "none");
-}
-
 /* Adds the source as often as it was asked for; KYMO_AGAIN: not at all. */
 static int32_t add_requests(struct visit *visit, const char *path,
 			    const struct kymo_plugin *plugin,
@@ -202,7 +145,7 @@ static int32_t add_requests(struct visit *visit, const char *path,
 			continue;
 		status = KYMO_OK;
 		if (request->option)
-			status = check_option(source, request->option, visit->error);
+			status = ky_option_check(source, request->option, visit->error);
 		if (!status)
 			status = add_item(visit->selection->wanted, source->name,
 					  request->option, visit->error);
