@@ -13,14 +13,14 @@
 
 #include "ompt.h"
 
-/* "" where it cannot be read. */
+/* "" where it cannot be read. Not below /proc/self/task, as the host does not either. */
 static void read_name(uint32_t tid, char *name, size_t size)
 {
 	char path[64];
 	ssize_t used = -1;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
+	snprintf(path, sizeof(path), "/proc/%u/comm", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		used = read(fd, name, size - 1);
