@@ -23,7 +23,7 @@ LLVM_19 = os.path.join(HERE, "..", "..", ".deps", "llvm-19", "root", "usr", "lib
 RULE = "end by rule"
 
 # What omp_demo.c goes through: regions of 4, 2, 2 and 2 threads.
-DEMO = {"parallel": 4, "implicit_task": 10, "work": 12, "task": 10, "task_create": 10, "mutex": 8,
+DEMO = {"parallel": 4, "implicit_task": 10, "worksharing": 12, "task": 10, "task_create": 10, "mutex": 8,
         "sync_region": 27, "sync_wait": 27}
 
 TORCH = """
@@ -95,7 +95,7 @@ def check_enclosed(trace):
         assert lies_in(part, regions[part["pid"], part["args"]["region"]]), part
         parts[part["pid"], part["tid"]].append(part)
     for event in trace.spans:
-        if event["cat"] in ("openmp.work", "openmp.sync_region", "openmp.sync_wait", "openmp.mutex",
+        if event["cat"] in ("openmp.worksharing", "openmp.sync_region", "openmp.sync_wait", "openmp.mutex",
                             "openmp.task"):
             around = parts[event["pid"], event["tid"]]
             assert any(lies_in(event, part) for part in around), event
@@ -117,7 +117,7 @@ def check_demo(folder, program, source):
 
 def every_construct_of_a_program_of_clang_is_there(folder):
     trace = check_demo(folder, build(folder, "clang", "omp_demo.c"), "openmp")
-    assert not [event for event in of_type(trace, "openmp.work") if RULE in event["args"]]
+    assert not [event for event in of_type(trace, "openmp.worksharing") if RULE in event["args"]]
 
 
 def names_are_places_in_the_source(folder):
@@ -130,7 +130,7 @@ def names_are_places_in_the_source(folder):
 def a_program_of_gcc_reports_the_same_with_llvms_runtime_in_front(folder):
     trace = check_demo(folder, build(folder, "gcc", "omp_demo.c"), f"openmp:preload={libomp()}")
     # GCC has no call at the end of single.
-    ruled = [event["name"] for event in of_type(trace, "openmp.work") if RULE in event["args"]]
+    ruled = [event["name"] for event in of_type(trace, "openmp.worksharing") if RULE in event["args"]]
     assert ruled == ["single"], ruled
 
 

@@ -61,7 +61,7 @@ def thread_names(trace):
 
 def a_region_has_a_part_in_each_thread_and_all_that_is_in_it(folder):
     played = Played(folder, "region")
-    assert played.counts() == {"parallel": 1, "implicit_task": 4, "work": 8, "mutex": 4,
+    assert played.counts() == {"parallel": 1, "implicit_task": 4, "worksharing": 8, "mutex": 4,
                                "sync_region": 8, "sync_wait": 8}, played.counts()
     region = played.by_type["parallel"][0]
     assert region["args"]["threads"] == 4, region
@@ -71,9 +71,9 @@ def a_region_has_a_part_in_each_thread_and_all_that_is_in_it(folder):
     assert {part["args"]["region"] for part in parts} == {region["args"]["region"]}
     assert {part["name"] for part in parts} == {region["name"]}
     own = {part["tid"]: part for part in parts}
-    for name in ("work", "mutex", "sync_region", "sync_wait"):
+    for name in ("worksharing", "mutex", "sync_region", "sync_wait"):
         assert all(lies_in(event, own[event["tid"]]) for event in played.by_type[name])
-    loop = played.by_type["work"][0]
+    loop = played.by_type["worksharing"][0]
     assert loop["name"] == "loop" and loop["args"]["iterations"] == 100, loop
     assert loop["args"]["code"] == region["name"], (loop, region)
     lock = played.by_type["mutex"][0]
@@ -89,15 +89,15 @@ def threads_are_named_by_their_roles(folder):
 
 def a_missing_end_is_made_where_what_is_around_it_ends_and_flagged(folder):
     played = Played(folder, "missing_ends")
-    assert played.counts() == {"parallel": 3, "implicit_task": 2, "work": 3, "sync_region": 1,
+    assert played.counts() == {"parallel": 3, "implicit_task": 2, "worksharing": 3, "sync_region": 1,
                                "sync_wait": 1}, played.counts()
     ruled = [(event["cat"], event["name"]) for event in played.all(RULE)]
     regions = {event["name"] for event in played.by_type["parallel"]}
     assert sorted(ruled) == sorted([
-        ("openmp.work", "single"), ("openmp.work", "sections"), ("openmp.sync_region", "barrier"),
+        ("openmp.worksharing", "single"), ("openmp.worksharing", "sections"), ("openmp.sync_region", "barrier"),
         ("openmp.sync_wait", "barrier"), ("openmp.implicit_task", regions.pop()),
         ("openmp.parallel", played.by_type["parallel"][2]["name"])]), ruled
-    single, loop, sections = played.by_type["work"]
+    single, loop, sections = played.by_type["worksharing"]
     assert end_of(single) <= begin_of(loop), "single goes on in the next construct"
     assert end_of(sections) <= begin_of(played.by_type["sync_region"][0])
 
@@ -127,7 +127,7 @@ def what_began_before_the_recording_is_not_in_it(folder):
     # One region begins before the pause, one within it, one after.
     finished = [event["args"].get("finished", True) for event in played.by_type["parallel"]]
     assert finished == [False, True], played.by_type["parallel"]
-    assert "work" not in played.by_type and "mutex" not in played.by_type
+    assert "worksharing" not in played.by_type and "mutex" not in played.by_type
 
 
 def a_task_that_changes_threads_has_a_part_in_each(folder):

@@ -33,7 +33,8 @@
 
 TYPE(parallel, SPAN, HOST, "parallel", "parallel regions, in the thread that began each");
 TYPE(implicit_task, SPAN, HOST, "implicit_task", "each thread's part of a region");
-TYPE(work, SPAN, HOST, "work", "loops, sections, single, masked and other work-sharing");
+TYPE(work, SPAN, HOST, "worksharing",
+     "loops, sections, single, masked and other work-sharing");
 TYPE(task, SPAN, HOST, "task", "explicit tasks, where they run");
 TYPE(task_create, SPAN, HOST, "task_create", "where tasks are created");
 TYPE(sync, SPAN, HOST, "sync_region", "barriers, taskwait, taskgroup, reductions");

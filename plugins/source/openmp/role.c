@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,8 @@ static void read_name(uint32_t tid, char *name, size_t size)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/comm", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Of a thread that has ended the number may be another process's. */
+	fd = tgkill(getpid(), (pid_t)tid, 0) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd >= 0) {
 		used = read(fd, name, size - 1);
 		close(fd);
