@@ -23,8 +23,8 @@ LLVM_19 = os.path.join(HERE, "..", "..", ".deps", "llvm-19", "root", "usr", "lib
 RULE = "end by rule"
 
 # What omp_demo.c goes through: regions of 4, 2, 2 and 2 threads.
-DEMO = {"parallel": 4, "implicit_task": 10, "worksharing": 12, "task": 10, "task_create": 10, "mutex": 8,
-        "sync_region": 27, "sync_wait": 27}
+DEMO = {"parallel": 4, "implicit_task": 10, "worksharing": 12, "task": 10, "task_create": 10,
+        "mutex": 8, "sync_region": 27, "sync_wait": 27}
 
 TORCH = """
 import torch
@@ -95,8 +95,8 @@ def check_enclosed(trace):
         assert lies_in(part, regions[part["pid"], part["args"]["region"]]), part
         parts[part["pid"], part["tid"]].append(part)
     for event in trace.spans:
-        if event["cat"] in ("openmp.worksharing", "openmp.sync_region", "openmp.sync_wait", "openmp.mutex",
-                            "openmp.task"):
+        if event["cat"] in ("openmp.worksharing", "openmp.sync_region", "openmp.sync_wait",
+                            "openmp.mutex", "openmp.task"):
             around = parts[event["pid"], event["tid"]]
             assert any(lies_in(event, part) for part in around), event
 
