@@ -395,10 +395,10 @@ static void print_counts(void)
 							   "sets",    "events", "graphs"};
 	const struct stub_counts *counts = stub_get_counts();
 
-	printf("runtime %llu driver %llu syncs %llu",
+	printf("runtime %llu driver %llu nested %llu syncs %llu",
 	       (unsigned long long)counts->calls[STUB_RUNTIME],
 	       (unsigned long long)counts->calls[STUB_DRIVER],
-	       (unsigned long long)counts->syncs);
+	       (unsigned long long)counts->nested, (unsigned long long)counts->syncs);
 	for (int i = 0; i < STUB_WORK_KINDS; i++)
 		printf(" %s %llu", names[i], (unsigned long long)counts->work[i]);
 	putchar('\n');

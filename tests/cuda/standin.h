@@ -66,6 +66,13 @@ struct standin_counts {
 	uint64_t dropped, requested, refused, delivered, late, misaligned;
 };
 
+/* What becomes of a driver's call inside one of the runtime: the vendor does not say. */
+enum standin_nested {
+	STANDIN_NESTED_HIDDEN, /* nothing is told of it */
+	STANDIN_NESTED_SAME,   /* it has the correlation of the outer one */
+	STANDIN_NESTED_OWN,    /* it has one of its own, and so has what it launches */
+};
+
 /* The scenario's lines that begin with "cupti". */
 struct standin_faults {
 	struct standin_fault {
@@ -75,7 +82,8 @@ struct standin_faults {
 	uint32_t call_count;
 	uint32_t zero, reversed, nameless, drop; /* the next so many kernels */
 	uint32_t cut; /* the so manieth buffer that is delivered */
-	uint32_t hold, disorder, own_ids, late_ms;
+	uint32_t hold, disorder, late_ms;
+	enum standin_nested nested;
 	int64_t skew_ns;
 	char subscriber[64];
 };

@@ -57,14 +57,22 @@ static void call_back_call(struct stub_call *call, CUpti_ApiCallbackSite site)
 
 /* ---- The driver's tool ---- */
 
-/* A driver's call inside one of the runtime has the number of that, or one of its own. */
+static int is_hidden(const struct stub_call *call)
+{
+	return call->outer && call->outer->tool &&
+	       standin.faults.nested == STANDIN_NESTED_HIDDEN;
+}
+
 static void enter(struct stub_call *call)
 {
-	if (call->outer && call->outer->tool && !standin.faults.own_ids)
+	if (call->outer && call->outer->tool &&
+	    standin.faults.nested != STANDIN_NESTED_OWN)
 		call->correlation = call->outer->correlation;
 	else
 		call->correlation = __atomic_add_fetch(&standin.next_correlation, 1,
 						       __ATOMIC_RELAXED);
+	if (is_hidden(call))
+		return;
 	call_back_call(call, CUPTI_API_ENTER);
 	call->begin = standin_now();
 }
@@ -96,6 +104,8 @@ static void leave(struct stub_call *call)
 {
 	uint64_t end = standin_now();
 
+	if (is_hidden(call))
+		return;
 	pthread_mutex_lock(&standin.lock);
 	write_external(call);
 	standin_write_call(call, end);

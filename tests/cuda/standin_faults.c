@@ -38,8 +38,7 @@ static void take_line(char **words, int count)
 		{"zero", &faults->zero},         {"reversed", &faults->reversed},
 		{"nameless", &faults->nameless}, {"drop", &faults->drop},
 		{"cut", &faults->cut},           {"hold", &faults->hold},
-		{"disorder", &faults->disorder}, {"own-ids", &faults->own_ids},
-		{"late", &faults->late_ms},
+		{"disorder", &faults->disorder}, {"late", &faults->late_ms},
 	};
 
 	if (count > 2 &&
@@ -49,6 +48,9 @@ static void take_line(char **words, int count)
 	}
 	if (count > 1 && strcmp(words[0], "skew") == 0)
 		faults->skew_ns = strtoll(words[1], NULL, 0);
+	if (count > 1 && strcmp(words[0], "nested") == 0)
+		faults->nested = strcmp(words[1], "own") == 0 ? STANDIN_NESTED_OWN
+							      : STANDIN_NESTED_SAME;
 	if (count > 1 && strcmp(words[0], "subscriber") == 0)
 		snprintf(faults->subscriber, sizeof(faults->subscriber), "%s", words[1]);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

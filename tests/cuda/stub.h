@@ -92,7 +92,7 @@ struct stub_tool {
 
 /* What the driver was asked for, to be compared with what was recorded. */
 struct stub_counts {
-	uint64_t calls[STUB_APIS], work[STUB_WORK_KINDS], syncs;
+	uint64_t calls[STUB_APIS], nested, work[STUB_WORK_KINDS], syncs;
 };
 
 /* ---- Of the driver's library ---- */

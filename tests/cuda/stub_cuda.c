@@ -98,7 +98,8 @@ void stub_enter(struct stub_call *call)
 	call->context = current_context;
 	call->tool = atomic_load(&current_tool);
 	current_call = call;
-	count(&stub_driver.counts.calls[call->api]);
+	count(call->outer ? &stub_driver.counts.nested
+			  : &stub_driver.counts.calls[call->api]);
 	if (call->tool)
 		call->tool->enter(call);
 }
