@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "program_session.h"
 #include "scenario.h"
 #include "stub.h"
 
@@ -252,21 +253,40 @@ static void record(const struct line *line)
 	stub_record(words + 1, line->count - 1);
 }
 
+static void run_session(const struct line *line)
+{
+	const char *what = line->words[1];
+
+	if (strcmp(what, "start") == 0)
+		program_session_start(line->words[2]);
+	else if (strcmp(what, "pause") == 0)
+		program_session_pause();
+	else if (strcmp(what, "resume") == 0)
+		program_session_resume();
+	else if (strcmp(what, "stop") == 0)
+		program_session_stop();
+	else
+		program_session_save(line->words[2]);
+}
+
 /* ---- Lines around others, up to "end" ---- */
 
 static void run(int from, int to);
+
+static int is_block(const char *word)
+{
+	return !strcmp(word, "threads") || !strcmp(word, "fork") ||
+	       !strcmp(word, "repeat") || !strcmp(word, "operation");
+}
 
 static int end_of(int from)
 {
 	int depth = 1;
 
 	for (int i = from; i < line_count; i++) {
-		const char *word = lines[i].words[0];
-
-		if (!strcmp(word, "threads") || !strcmp(word, "fork") ||
-		    !strcmp(word, "repeat"))
+		if (is_block(lines[i].words[0]))
 			depth++;
-		else if (!strcmp(word, "end") && --depth == 0)
+		else if (strcmp(lines[i].words[0], "end") == 0 && --depth == 0)
 			return i;
 	}
 	return line_count;
@@ -306,6 +326,15 @@ static void run_child(int at)
 	waitpid(child, NULL, 0);
 }
 
+static void run_operation(int at)
+{
+	uint64_t id = strtoull(lines[at].words[1], NULL, 0);
+	uint64_t begin = program_operation_begin(id);
+
+	run(at + 1, end_of(at + 1));
+	program_operation_end(id, begin, lines[at].words[2]);
+}
+
 static const struct verb {
 	const char *name;
 	void (*run)(const struct line *line);
@@ -328,6 +357,7 @@ static const struct verb {
 	{"use", set_way},
 	{"duration", set_duration},
 	{"record", record},
+	{"session", run_session},
 };
 
 static void run_line(const struct line *line)
@@ -342,23 +372,30 @@ static void run_line(const struct line *line)
 	exit(2);
 }
 
+static void run_block(int at)
+{
+	const char *word = lines[at].words[0];
+
+	if (strcmp(word, "threads") == 0)
+		run_threads(at);
+	else if (strcmp(word, "fork") == 0)
+		run_child(at);
+	else if (strcmp(word, "operation") == 0)
+		run_operation(at);
+	else
+		for (long n = number(&lines[at], 1, 1); n > 0; n--)
+			run(at + 1, end_of(at + 1));
+}
+
 static void run(int from, int to)
 {
 	for (int i = from; i < to; i++) {
-		const char *word = lines[i].words[0];
-
-		if (strcmp(word, "threads") == 0)
-			run_threads(i);
-		else if (strcmp(word, "fork") == 0)
-			run_child(i);
-		else if (strcmp(word, "repeat") == 0)
-			for (long n = number(&lines[i], 1, 1); n > 0; n--)
-				run(i + 1, end_of(i + 1));
-		else
+		if (!is_block(lines[i].words[0])) {
 			run_line(&lines[i]);
-		if (strcmp(word, "threads") == 0 || strcmp(word, "fork") == 0 ||
-		    strcmp(word, "repeat") == 0)
-			i = end_of(i + 1);
+			continue;
+		}
+		run_block(i);
+		i = end_of(i + 1);
 	}
 }
 

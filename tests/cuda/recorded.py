@@ -36,6 +36,10 @@ def library_folder(major):
     return folder
 
 
+def library(major):
+    return os.path.join(library_folder(major), SONAMES[major])
+
+
 def environment(major, scenario):
     """Of a process that uses CUDA; nothing of a toolkit that is installed here is found."""
     with open("scenario", "w", encoding="utf-8") as file:
@@ -51,7 +55,61 @@ def count_line(text):
     return dict(zip(lines[-1][::2], map(int, lines[-1][1::2]))) if lines else {}
 
 
-class Run:
+def read_reports():
+    return [json.load(open(name, encoding="utf-8")) for name in glob.glob("report.*")]
+
+
+class Saved:
+    """A trace, by what the tests ask of it."""
+
+    def __init__(self, path):
+        self.trace = Trace(path)
+        self.events = [event for event in self.trace.events
+                       if event["ph"] in "Xi" and event["cat"] != "Trace"]
+        self.ledger = self.trace.ledger
+
+    def of(self, category):
+        return [event for event in self.events if event["cat"] == category]
+
+    def arrows(self):
+        """(name, name) of the spans at both ends of each arrow."""
+        at = {(e["pid"], e["tid"], e["ts"]): e["name"] for e in reversed(self.trace.spans)}
+        return [tuple(at[end["pid"], end["tid"], end["ts"]] for end in arrow)
+                for arrow in self.trace.arrows]
+
+    def source(self):
+        return next(s for s in self.trace.data["kymo"]["sources"] if s["name"] == "cuda")
+
+    def check_state(self, state, *words):
+        source = self.source()
+        text = source.get("reason", "") + " " + source.get("remedy", "")
+        assert source["state"] == state, source
+        for word in words:
+            assert word in text, (word, source)
+
+
+def doctor(major, scenario, without=()):
+    """What `kymo doctor` says of it, where the files of these names are not there."""
+    env = environment(major, scenario)
+    for name in without:
+        os.remove(os.path.join(library_folder(major), name))
+    done = subprocess.run([KYMO, "doctor", "--json", "cuda"], capture_output=True, timeout=60,
+                          env=env, check=False)
+    return json.loads(done.stdout)["sources"][0]
+
+
+def run_alone(major, scenario):
+    """The program without a recorder, but with sessions of its own; what it says on its way."""
+    env = environment(major, scenario.replace("session start",
+                                              f"session start cupti={library(major)}"))
+    env["CUDA_SOURCE"] = os.path.join(BUILD, "plugins", "source", "cuda.so")
+    done = subprocess.run([PROGRAM], capture_output=True, text=True, timeout=60, env=env,
+                          check=False)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout
+
+
+class Run(Saved):
     """One scenario with one version of CUPTI."""
 
     def __init__(self, major, scenario, options="", more=(), losses=False, timeout=60):
@@ -60,7 +118,10 @@ class Run:
             os.remove(old)
         plain = subprocess.run([PROGRAM], capture_output=True, timeout=timeout, env=env,
                                check=False)
-        source = ",".join(["cuda"] + [f"cuda:{option}" for option in options.split()])
+        # Said, so that a newer one that is installed here is not tried first.
+        if "cupti=" not in options:
+            options += f" cupti={library(major)}"
+        source = ",".join(f"cuda:{option}" for option in options.split())
         command = [KYMO, "record", "-f", "-t", source, "-o", "trace.json", *more, "--", PROGRAM]
         done = subprocess.run(command, capture_output=True, timeout=timeout, env=env, check=False)
         self.status, self.err = done.returncode, done.stderr.decode()
@@ -70,12 +131,9 @@ class Run:
         assert done.stdout == plain.stdout, (done.stdout, plain.stdout)
         own = [line for line in self.err.splitlines() if not line.startswith("kymo: ")]
         assert own == plain.stderr.decode().splitlines(), self.err
-        self.trace = Trace("trace.json")
-        self.events = [event for event in self.trace.events
-                       if event["ph"] in "Xi" and event["cat"] != "Trace"]
-        self.ledger = self.trace.ledger
+        super().__init__("trace.json")
         self.counts = count_line(self.out)
-        self.reports = [json.load(open(name, encoding="utf-8")) for name in glob.glob("report.*")]
+        self.reports = read_reports()
         self.report = self.reports[0] if self.reports else None
         self.check_ledger(losses)
 
@@ -89,19 +147,6 @@ class Run:
             assert ledger["source_exact"] == ledger["source_at_least"] == 0, ledger
             assert "nothing lost" in self.err or self.status >= 128, self.err
 
-    def of(self, category):
-        return [event for event in self.events if event["cat"] == category]
-
-    def source(self):
-        return next(s for s in self.trace.data["kymo"]["sources"] if s["name"] == "cuda")
-
-    def check_state(self, state, *words):
-        source = self.source()
-        text = source.get("reason", "") + " " + source.get("remedy", "")
-        assert source["state"] == state, source
-        for word in words:
-            assert word in text, (word, source)
-
     def check_all_is_there(self):
         """Each record that CUPTI handed over is one event of its category, and nothing else is."""
         report = self.report
@@ -113,7 +158,8 @@ class Run:
                 wanted[category] = wanted.get(category, 0) + count
         got = {category: len(self.of(category)) for category in set(EVENTS.values())}
         assert {c: n for c, n in got.items() if n} == wanted, (got, wanted)
-        assert self.ledger["written"] == sum(wanted.values()), (self.ledger, wanted)
+        drawn = self.ledger["spans"] + self.ledger["instants"]
+        assert drawn == len(self.events), (self.ledger, len(self.events))
 
     def check_counts(self):
         """What the program did is what was recorded."""

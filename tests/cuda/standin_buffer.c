@@ -291,8 +291,8 @@ EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag)
 		if (buffers.current[i] && (forced || is_complete(buffers.current[i])))
 			retire(i);
 	while ((buffer = take_complete(forced))) {
-		int is_late = forced && standin.faults.late_ms && !buffers.full &&
-			      !standin.counts.late;
+		int is_late =
+			standin.faults.late_ms && !buffers.full && !standin.counts.late;
 
 		pthread_mutex_unlock(&standin.lock);
 		if (!is_late || pthread_create(&thread, NULL, deliver_late, buffer) != 0)
