@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One program under CUPTI 11, 12 and 13: the traces are equal in all that the oldest one has."""
 import os
+import subprocess
 import sys
 
 import recorded
@@ -82,6 +83,23 @@ def test_devices_and_the_ledger_are_the_same():
     assert all(ledger == ledgers[0] for ledger in ledgers), ledgers
     arrows = [sorted(run.arrows()) for run in runs]
     assert all(some == arrows[0] for some in arrows) and len(arrows[0]) > 20, arrows
+
+
+def check_hardware(scenario):
+    env = recorded.environment(MAJORS[-1], scenario)
+    done = subprocess.run([os.environ["CUDA_HARDWARE_CHECK"]], capture_output=True, text=True,
+                          timeout=120, env=env, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_check_for_real_hardware_passes_here_and_sees_a_loss():
+    status, text = check_hardware("")
+    assert status == 0 and "ok      kernels: 300" in text and "FAILED" not in text, text
+    status, text = check_hardware("cupti nameless 1")
+    assert status != 0 and "FAILED  kernels called saxpy: 299" in text, text
+    status, text = check_hardware("cupti drop 3")
+    assert status == 125 and "lost 3" in text, (status, text)
+    assert check_hardware("driver devices 0")[0] == 77
 
 
 if __name__ == "__main__":
