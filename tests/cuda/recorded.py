@@ -14,7 +14,7 @@ from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
-PROGRAM = os.environ["CUDA_PROGRAM"]
+PROGRAM = os.environ.get("CUDA_PROGRAM")  # not where there are no headers
 SONAMES = {"11": "libcupti.so.11.8", "12": "libcupti.so.12", "13": "libcupti.so.13"}
 # major=path, by spaces: the libraries that were built
 STANDINS = dict(word.split("=", 1) for word in os.environ["CUDA_STANDINS"].split())
