@@ -441,12 +441,27 @@ static void print_counts(void)
 	putchar('\n');
 }
 
+/* As a server does: the work is a child's, and CUDA has not been used before. */
+static void go_on_in_child(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0)
+		return;
+	waitpid(child, &status, 0);
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 int main(void)
 {
-	CUresult result = cuInit(0);
+	CUresult result;
 	int devices = 0;
 
 	read_scenario();
+	if (line_count > 0 && strcmp(lines[0].words[0], "fork-first") == 0)
+		go_on_in_child();
+	result = cuInit(0);
 	if (result != CUDA_SUCCESS) {
 		printf("cuInit: %d\n", (int)result);
 		return 3;
@@ -459,7 +474,7 @@ int main(void)
 	device = 0;
 	cuModuleLoadData(&module, "");
 	cuMemAlloc(&memory, MEMORY);
-	run(0, line_count);
+	run(line_count > 0 && strcmp(lines[0].words[0], "fork-first") == 0, line_count);
 	print_counts();
 	return 0;
 }

@@ -41,6 +41,10 @@ def record(scenario, *arguments, **more):
     return recorded.Run(MAJOR, scenario, *arguments, **more)
 
 
+def names(run, category="kernel"):
+    return sorted(event["name"] for event in run.of(category))
+
+
 # ---- What is recorded ----
 
 def test_all_that_the_program_did_is_in_the_trace():
@@ -173,6 +177,14 @@ def test_many_threads_lose_nothing():
     run.check_all_is_there()
 
 
+def test_threads_that_end_lose_nothing():
+    run = record("duration 100\nrepeat 20\nthreads 50\nlaunch short 3\nend\nend\nsync")
+    assert run.counts["kernels"] == 3000 and len(run.of("kernel")) == 3000
+    run.check_counts()
+    # Each has a row of its own, or its number had been free again.
+    assert len({e["tid"] for e in run.of("cuda_runtime")}) > 50
+
+
 def test_the_library_is_found_where_the_loader_finds_it():
     """The newest that is there: that of an older major only where no newer one is installed."""
     run = record("launch one\nsync", "cupti=")
@@ -289,6 +301,11 @@ def test_a_flush_that_hangs_does_not_hang_the_program():
     run.check_state("partly", "flush did not return")
 
 
+def test_a_flush_that_fails_is_told():
+    run = record("cupti error cuptiActivityFlushAll 8\nlaunch one 10\nsync", losses=True)
+    run.check_state("partly", "cuptiActivityFlushAll")
+
+
 def test_after_the_recording_nothing_is_told_any_more():
     run = record("launch one 5\nsync\nsleep 900\nlaunch after 50\nsync",
                  "finalize=true", more=["--duration", "0.3"])
@@ -301,10 +318,6 @@ def test_after_the_recording_nothing_is_told_any_more():
 def sessions(scenario, count):
     recorded.run_alone(MAJOR, scenario)
     return [recorded.Saved(f"{number}.json") for number in range(1, count + 1)]
-
-
-def names(run, category="kernel"):
-    return sorted(event["name"] for event in run.of(category))
 
 
 def test_each_session_of_a_program_has_what_happened_in_it():
@@ -356,6 +369,22 @@ def test_a_kind_that_is_refused_leaves_the_rest():
     run = record("cupti error cuptiActivityEnable 27 38\nlaunch one\nsync")
     run.check_state("partly", "waits")
     assert len(run.of("kernel")) == 1 and not run.of("cuda_sync")
+
+
+def test_whatever_call_of_cupti_fails_the_program_goes_on():
+    without = ("cuptiGetVersion", "cuptiSubscribe", "cuptiActivityRegisterCallbacks",
+               "cuptiActivityEnable")
+    for function in without + (
+            "cuptiGetTimestamp", "cuptiGetCallbackName", "cuptiSetThreadIdType",
+            "cuptiActivityGetNumDroppedRecords", "cuptiActivityDisable", "cuptiUnsubscribe",
+            "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiActivityEnableAndDump",
+            "cuptiActivityPushExternalCorrelationId"):
+        run = record(f"cupti error {function} 8\noperation 5 op\nlaunch one 3\nend\nsync",
+                     losses=True)
+        assert run.counts["kernels"] == 3, function
+        if function in without:
+            assert run.source()["state"] in ("absent", "failed"), (function, run.source())
+            assert run.source()["reason"], function
 
 
 def test_another_tool_is_named_where_cupti_tells_it():
@@ -412,9 +441,26 @@ def test_a_child_that_does_not_use_cuda_is_undisturbed():
     assert len(run.of("kernel")) == 20, len(run.of("kernel"))
 
 
-def test_a_program_that_forks_before_it_uses_cuda_is_recorded():
-    run = record("launch one 10\nsync", more=["--no-follow-fork"])
-    run.check_counts()
+def test_a_child_that_is_the_first_to_use_cuda_is_recorded():
+    run = record("fork-first\nlaunch one 10\nsync\nexit 4")
+    assert run.status == 4 and len(run.of("kernel")) == 10, run.err
+    run.check_all_is_there()
+
+
+def test_processes_at_the_same_time_have_each_their_own():
+    both = f"'{recorded.PROGRAM}' & '{recorded.PROGRAM}'; wait"
+    run = record("launch one 100\ncopy htod 64 10\nsync", command=["sh", "-c", both])
+    assert len(run.of("kernel")) == 200 and len(run.of("gpu_memcpy")) == 20, run.ledger
+    sources = [s for s in run.trace.data["kymo"]["sources"] if s["name"] == "cuda"]
+    assert [s["state"] for s in sources] == ["recording"] * 2, sources
+    assert sources[0]["written"] == sources[1]["written"], sources
+
+
+def test_a_recording_that_begins_late_has_what_came_then():
+    run = record("launch before 5\nsync\nsleep 900\nlaunch after 5\nsync",
+                 more=["--delay", "0.4"])
+    assert names(run) == ["after"] * 5, names(run)
+    assert run.trace.data["deviceProperties"][0]["name"] == "Stand-in 0"
 
 
 def test_leaving_without_exit_handlers_keeps_what_was_handed_over():

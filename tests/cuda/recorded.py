@@ -112,18 +112,19 @@ def run_alone(major, scenario):
 class Run(Saved):
     """One scenario with one version of CUPTI."""
 
-    def __init__(self, major, scenario, options="", more=(), losses=False, timeout=60):
+    def __init__(self, major, scenario, options="", more=(), losses=False, command=None):
+        command = command or [PROGRAM]
         env = environment(major, scenario)
+        plain = subprocess.run(command, capture_output=True, timeout=60, env=env, check=False)
         for old in glob.glob("report.*"):
             os.remove(old)
-        plain = subprocess.run([PROGRAM], capture_output=True, timeout=timeout, env=env,
-                               check=False)
         # Said, so that a newer one that is installed here is not tried first.
         if "cupti=" not in options:
             options += f" cupti={library(major)}"
         source = ",".join(f"cuda:{option}" for option in options.split())
-        command = [KYMO, "record", "-f", "-t", source, "-o", "trace.json", *more, "--", PROGRAM]
-        done = subprocess.run(command, capture_output=True, timeout=timeout, env=env, check=False)
+        done = subprocess.run([KYMO, "record", "-f", "-t", source, "-o", "trace.json", *more,
+                               "--", *command], capture_output=True, timeout=60, env=env,
+                              check=False)
         self.status, self.err = done.returncode, done.stderr.decode()
         self.out = done.stdout.decode(errors="replace")
         plain_status = plain.returncode if plain.returncode >= 0 else 128 - plain.returncode
@@ -136,6 +137,18 @@ class Run(Saved):
         self.reports = read_reports()
         self.report = self.reports[0] if self.reports else None
         self.check_ledger(losses)
+        self.check_info()
+
+    def check_info(self):
+        """`kymo info` says the same of it."""
+        done = subprocess.run([KYMO, "info", "--json", "trace.json"], capture_output=True,
+                              text=True, check=True)
+        info = json.loads(done.stdout)
+        own = {s.get("process"): s for s in self.trace.data["kymo"]["sources"] if s["name"] == "cuda"}
+        for source in info["sources"]:
+            if source["name"] == "cuda":
+                for key in ("state", "written", "lost", "late"):
+                    assert source[key] == own[source.get("process")][key], (source, own)
 
     def check_ledger(self, losses):
         ledger = self.ledger

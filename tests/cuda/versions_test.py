@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """One program under CUPTI 11, 12 and 13: the traces are equal in all that the oldest one has."""
+import json
 import os
 import subprocess
 import sys
@@ -100,6 +101,21 @@ def test_the_check_for_real_hardware_passes_here_and_sees_a_loss():
     status, text = check_hardware("cupti drop 3")
     assert status == 125 and "lost 3" in text, (status, text)
     assert check_hardware("driver devices 0")[0] == 77
+
+
+def test_the_vendors_own_library_without_a_driver_is_told():
+    """CUPTI 13 itself, which needs no driver to be loaded."""
+    library = os.environ["CUDA_REAL_CUPTI"]
+    if not os.path.exists(library):
+        return  # the headers here are those of a toolkit that is installed
+    os.mkdir("alone")
+    os.symlink(library, "alone/libcupti.so.13")
+    env = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath("alone"))
+    done = subprocess.run([recorded.KYMO, "doctor", "--json", "cuda"], capture_output=True,
+                          timeout=60, env=env, check=False)
+    said = json.loads(done.stdout)["sources"][0]
+    if said["state"] != "usable":  # nor where there is a GPU
+        assert "CUPTI 13.0 found, no driver" in said["why"], said
 
 
 if __name__ == "__main__":
