@@ -413,7 +413,7 @@ def test_a_program_without_a_device_is_left_alone():
 
 
 def test_doctor_says_what_can_be_recorded_and_why_not():
-    version = {"11": "11.8", "12": "12.9", "13": "13.0"}[MAJOR]
+    version = {"11": "11.8", "12": "12.", "13": "13."}[MAJOR]
     said = recorded.doctor(MAJOR, "")
     if version not in said.get("what", ""):
         return  # a newer one is installed here, which comes first

@@ -17,7 +17,10 @@
 #include "stub.h"
 
 /* The newest layouts that this major hands out. */
-#if CUPTI_API_VERSION >= 130000
+#if CUPTI_API_VERSION >= 130100
+typedef CUpti_ActivityKernel11 standin_kernel; /* and longer ones, which begin like it */
+typedef CUpti_ActivityMemcpy6 standin_memcpy;
+#elif CUPTI_API_VERSION >= 130000
 typedef CUpti_ActivityKernel10 standin_kernel;
 typedef CUpti_ActivityMemcpy6 standin_memcpy;
 #elif CUPTI_API_VERSION >= 19
