@@ -253,6 +253,11 @@ static void record(const struct line *line)
 	stub_record(words + 1, line->count - 1);
 }
 
+static void order(const struct line *line)
+{
+	program_order(strcmp(line->words[1], "record") == 0);
+}
+
 static void run_session(const struct line *line)
 {
 	const char *what = line->words[1];
@@ -357,6 +362,7 @@ static const struct verb {
 	{"use", set_way},
 	{"duration", set_duration},
 	{"record", record},
+	{"order", order},
 	{"session", run_session},
 };
 

@@ -287,8 +287,8 @@ def test_what_runs_when_the_program_ends_is_counted():
 
 
 def test_a_buffer_that_comes_after_the_recording_is_refused():
-    run = record("cupti late 300\nlaunch one 10\nsync\nsleep 1500",
-                 more=["--duration", "0.5"], losses=True)
+    run = record("cupti late 300\nlaunch one 10\nsync\nsleep 2000",
+                 more=["--duration", "1"], losses=True)
     assert run.report["late"] == 1 and run.status == 0, run.report
     assert not run.of("kernel") and len(run.of("cuda_runtime")) == 11, run.ledger
     assert run.ledger["launches_without_result"] == 10, run.ledger
@@ -307,8 +307,8 @@ def test_a_flush_that_fails_is_told():
 
 
 def test_after_the_recording_nothing_is_told_any_more():
-    run = record("launch one 5\nsync\nsleep 900\nlaunch after 50\nsync",
-                 "finalize=true", more=["--duration", "0.3"])
+    run = record("launch one 5\nsync\nsleep 2000\nlaunch after 50\nsync",
+                 "finalize=true", more=["--duration", "1"])
     assert {e["name"] for e in run.of("kernel")} == {"one"}, run.of("kernel")
     assert run.report["enabled"] == 0 and run.report["subscribed"] == 0, run.report
 
@@ -457,9 +457,9 @@ def test_processes_at_the_same_time_have_each_their_own():
 
 
 def test_a_recording_that_begins_late_has_what_came_then():
-    run = record("launch before 5\nsync\nsleep 900\nlaunch after 5\nsync",
-                 more=["--delay", "0.4"])
-    assert names(run) == ["after"] * 5, names(run)
+    run = record("launch before 5\nsync\norder record\nlaunch while 5\nsync\norder rest\n"
+                 "launch after 5\nsync", more=["--start-paused"])
+    assert names(run) == ["while"] * 5, names(run)
     assert run.trace.data["deviceProperties"][0]["name"] == "Stand-in 0"
 
 

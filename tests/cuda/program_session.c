@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <kymo/control.h>
 #include <kymo/kymo.h>
 
 static struct kymo_session *session;
@@ -63,6 +64,17 @@ void program_session_save(const char *path)
 	need(kymo_session_save(session, path, &options, NULL, &error), "save", &error);
 	kymo_session_destroy(session);
 	session = NULL;
+}
+
+void program_order(int is_to_record)
+{
+	struct kymo_error error = {0};
+
+	if (getenv("KYMO_AGENT"))
+		need(kymo_recorder_order(
+			     NULL, is_to_record ? KYMO_ORDER_RECORD : KYMO_ORDER_REST,
+			     &error),
+		     "order", &error);
 }
 
 uint64_t program_operation_begin(uint64_t number)

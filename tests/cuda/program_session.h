@@ -12,6 +12,8 @@ void program_session_pause(void);
 void program_session_resume(void);
 void program_session_stop(void);
 void program_session_save(const char *path);
+/* Under a recorder: all of its processes record from now on, or rest. Else nothing. */
+void program_order(int is_to_record);
 
 /* Returns what the end needs. */
 uint64_t program_operation_begin(uint64_t number);
