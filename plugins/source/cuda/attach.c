@@ -9,6 +9,7 @@
 #include "buffer.h"
 #include "clock.h"
 #include "name.h"
+#include "pm_source.h"
 
 /* A kind of records, and the types that need it. */
 static const struct kind {
@@ -123,7 +124,7 @@ int32_t ky_attach_prepare(const struct kymo_source_session *session,
 
 /* ---- Subscribing ---- */
 
-/* There is one callback only, and it is for the one thing that cannot be done before. */
+/* There is one callback only, for what cannot be done before there is a context. */
 static void on_callback(void *user, uint32_t domain, uint32_t cbid, const void *data);
 
 /* Whoever is subscribed, if this version tells. */
@@ -258,22 +259,27 @@ static int32_t enable(size_t index)
  */
 static void on_callback(void *user, uint32_t domain, uint32_t cbid, const void *data)
 {
-	(void)user, (void)data;
+	(void)user;
 	if (domain != CUPTI_DOMAIN_RESOURCE || cbid != CUPTI_CONTEXT_CREATED)
 		return;
+	ky_pm_context(data);
 	for (size_t i = 0; i < KIND_COUNT; i++)
 		if (kinds[i].kind == CUPTI_KIND_UNIFIED_MEMORY_COUNTER &&
 		    is_asked_for(&kinds[i]) && !is_enabled[i])
 			enable(i);
 }
 
-static int can_wait_for_context(const struct kind *kind)
+static int hear_of_contexts(void)
 {
-	return kind->kind == CUPTI_KIND_UNIFIED_MEMORY_COUNTER &&
-	       ky_source.library.EnableCallback &&
+	return ky_source.library.EnableCallback &&
 	       ky_source.library.EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 						CUPTI_CONTEXT_CREATED) ==
 		       CUPTI_RC_SUCCESS;
+}
+
+static int can_wait_for_context(const struct kind *kind)
+{
+	return kind->kind == CUPTI_KIND_UNIFIED_MEMORY_COUNTER && hear_of_contexts();
 }
 
 /* What was refused in part, for people. */
@@ -399,6 +405,8 @@ static int32_t begin(struct ky_trouble *trouble)
 	}
 	set_options();
 	atomic_store(&ky_source.is_attached, 1);
+	if (ky_source.wants[KY_TYPE_COUNTER])
+		hear_of_contexts();
 	rc = enable_all(trouble);
 	if (rc == CUPTI_RC_SUCCESS)
 		ky_clock_anchor();

@@ -139,6 +139,19 @@ void ky_buffer_end(void)
 	pthread_mutex_unlock(&decode_lock);
 }
 
+uint32_t ky_buffer_device(uint32_t id, int is_made_up)
+{
+	const struct ky_device *device = NULL;
+	uint32_t number;
+
+	pthread_mutex_lock(&decode_lock);
+	if (is_made_up || ky_place_knows(id))
+		device = ky_place_device(id);
+	number = device ? device->number : 0;
+	pthread_mutex_unlock(&decode_lock);
+	return number;
+}
+
 /* Whoever held the lock does not exist here, and may have been anywhere. */
 void ky_buffer_forked(void)
 {

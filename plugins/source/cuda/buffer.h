@@ -18,6 +18,8 @@ void ky_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 void ky_buffer_begin(uint64_t memory_limit, int threads_are_system, uint64_t clock_now);
 /* Everything has been handed back that will be. */
 void ky_buffer_end(void);
+/* The host's number of a device; 0: none of its records has come, and none is made up. */
+uint32_t ky_buffer_device(uint32_t id, int is_made_up);
 /* Asks CUPTI what it has dropped since it was asked last, and counts that as lost. */
 void ky_buffer_count_dropped(void);
 void ky_buffer_forked(void);

@@ -16,6 +16,7 @@
 #include "buffer.h"
 #include "clock.h"
 #include "flush.h"
+#include "pm_source.h"
 #include "probe.h"
 #include "region.h"
 #include "table.h"
@@ -74,34 +75,45 @@ static void hand_over(int is_last, uint64_t deadline_ns)
  * CUPTI's own example flushes in an exit handler that is registered where the driver
  * loads it, which is where this comes from.
  */
-static void drain_at_exit(void *source, uint64_t deadline_ns)
+void ky_drain_at_exit(void *source, uint64_t deadline_ns)
 {
 	(void)source;
 	if (!atomic_load(&ky_source.is_attached) || atomic_load(&ky_source.is_inherited))
 		return;
+	pm_stop(deadline_ns);
 	hand_over(1, deadline_ns);
+	pm_release();
 	ky_buffer_end();
 }
 
 /* What has been handed over is still there when the program is killed. */
 static void tick(void *source, uint64_t now)
 {
-	(void)source, (void)now;
-	/* By half of it: ticks come a little early or late. */
-	if (atomic_load(&ky_source.is_attached))
-		ky_flush_when_due(ky_attach_flush_period_ns() / 2);
-}
-
-/* Registers what has to happen later, now that there is something to be recorded. */
-static void arrange(void)
-{
-	const struct kymo_host *host = ky_source.host;
 	const uint64_t period_ns = ky_attach_flush_period_ns();
 
-	if (KYMO_HAS_FUNCTION(host, at_exit))
-		host->at_exit(ky_source.self, drain_at_exit, &ky_source);
-	if (KYMO_HAS_FUNCTION(host, timer))
-		host->timer(ky_source.self, period_ns, tick, &ky_source);
+	(void)source, (void)now;
+	if (!atomic_load(&ky_source.is_attached))
+		return;
+	ky_pm_tick();
+	/* By half of it where that is the tick's: ticks come a little early or late. */
+	ky_flush_when_due(pm_period() ? period_ns : period_ns / 2);
+}
+
+/* One timer: counters want theirs far more often than records do. */
+static void begin_timer(void)
+{
+	const uint64_t often_ns = pm_period();
+	const int32_t status =
+		KYMO_HAS_FUNCTION(ky_source.host, timer)
+			? ky_source.host->timer(ky_source.self,
+						often_ns ? often_ns
+							 : ky_attach_flush_period_ns(),
+						tick, &ky_source)
+			: KYMO_ERROR_UNSUPPORTED;
+
+	if (often_ns && status != KYMO_OK)
+		tell(KYMO_STATE_PARTLY, "no PM sampling: the host has no timer for it",
+		     NULL);
 }
 
 static int32_t attach(struct ky_trouble *trouble)
@@ -122,8 +134,8 @@ static int32_t attach(struct ky_trouble *trouble)
 	}
 	if (trouble->reason[0])
 		tell(trouble->state, trouble->reason, trouble->remedy);
-	if (status == KYMO_OK)
-		arrange();
+	if (status == KYMO_OK && KYMO_HAS_FUNCTION(ky_source.host, at_exit))
+		ky_source.host->at_exit(ky_source.self, ky_drain_at_exit, &ky_source);
 	return status;
 }
 
@@ -134,8 +146,12 @@ static void attach_late(int is_child)
 
 	if (!atomic_load(&ky_source.is_wanted) || atomic_load(&ky_source.is_attached))
 		return;
-	if (attach(&trouble) == KYMO_OK && !trouble.reason[0] && is_child)
+	if (attach(&trouble) != KYMO_OK)
+		return;
+	if (!trouble.reason[0] && is_child)
 		tell(KYMO_STATE_RECORDING, NULL, NULL);
+	ky_pm_attached(1);
+	begin_timer();
 }
 
 /* ---- Operations ---- */
@@ -154,6 +170,7 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	ky_source.self = self;
 	ky_source.numbers = numbers;
 	ky_library_read_environment(&ky_source.places);
+	ky_pm_create();
 	*source = &ky_source;
 	return KYMO_OK;
 }
@@ -163,6 +180,7 @@ static int32_t prepare(void *source, const struct kymo_source_session *session,
 {
 	(void)source;
 	atomic_store(&ky_source.epoch, session->epoch);
+	pm_prepare(session);
 	return ky_attach_prepare(session, error);
 }
 
@@ -180,8 +198,11 @@ static int32_t start(void *source, struct kymo_error *error)
 		     NULL);
 		return KYMO_OK;
 	}
-	if (attach(&trouble) == KYMO_OK)
+	if (attach(&trouble) == KYMO_OK) {
+		ky_pm_attached(0);
+		begin_timer();
 		return KYMO_OK;
+	}
 	atomic_store(&ky_source.is_wanted, 0);
 	if (error) {
 		error->status = trouble.status;
@@ -200,6 +221,7 @@ static void set_paused(void *source, uint32_t paused)
 
 	(void)source;
 	atomic_store(&ky_source.is_paused, paused);
+	pm_pause(paused);
 	if (!atomic_load(&ky_source.is_attached))
 		return;
 	ky_attach_pause((int)paused);
@@ -212,10 +234,12 @@ static void set_paused(void *source, uint32_t paused)
 
 static int32_t stop(void *source, uint64_t deadline_ns)
 {
-	(void)source, (void)deadline_ns;
+	(void)source;
 	atomic_store(&ky_source.is_wanted, 0);
-	if (atomic_load(&ky_source.is_attached))
-		ky_attach_stop();
+	if (!atomic_load(&ky_source.is_attached))
+		return KYMO_OK;
+	pm_stop(deadline_ns);
+	ky_attach_stop();
 	return KYMO_OK;
 }
 
@@ -231,6 +255,7 @@ static int32_t flush(void *source, uint64_t deadline_ns)
 	if (!is_last)
 		return KYMO_OK;
 	ky_buffer_end();
+	pm_release();
 	/* Not while CUPTI is in our callbacks: the next session does it then. */
 	if (!ky_flush_is_hung())
 		ky_detach();
@@ -249,6 +274,7 @@ static void forked(void *source)
 	(void)source;
 	atomic_store(&ky_source.is_wanted, 0);
 	atomic_store(&ky_source.is_inherited, 1);
+	pm_forked();
 	ky_attach_forked();
 	ky_flush_forked();
 	ky_buffer_forked();

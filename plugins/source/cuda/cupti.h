@@ -342,6 +342,11 @@ struct cupti_callback_data {
 	uint32_t site;
 };
 
+/* Of callbacks in the domain of resources. */
+struct cupti_resource_data {
+	void *context;
+};
+
 /* Functions. Contexts and subscribers are handles that are passed on as they came. */
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer,
@@ -352,6 +357,7 @@ typedef void (*cupti_callback_fn)(void *user, uint32_t domain, uint32_t cbid,
 
 typedef int32_t (*cuptiGetVersion_fn)(uint32_t *version);
 typedef int32_t (*cuptiGetTimestamp_fn)(uint64_t *time);
+typedef int32_t (*cuptiGetDeviceId_fn)(void *context, uint32_t *id);
 typedef int32_t (*cuptiGetResultString_fn)(int32_t result, const char **text);
 typedef int32_t (*cuptiGetCallbackName_fn)(uint32_t domain, uint32_t cbid,
 					   const char **name);

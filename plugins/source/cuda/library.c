@@ -227,6 +227,7 @@ static const struct {
 	FUNCTION(ActivityGetNumDroppedRecords, 1),
 	FUNCTION(Subscribe_v2, 0),
 	FUNCTION(EnableDomain, 0),
+	FUNCTION(GetDeviceId, 0),
 	FUNCTION(EnableCallback, 0),
 	FUNCTION(Finalize, 0),
 	FUNCTION(SetThreadIdType, 0),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cache.h"
+#include "pm.h"
 
 #define DEVICES  64u
 #define CONTEXTS 256u /* a power of 2, as those that follow */
@@ -79,6 +80,13 @@ const struct ky_device *ky_place_device(uint32_t id)
 	return device;
 }
 
+int ky_place_knows(uint32_t id)
+{
+	const struct ky_device *device = find_device(id);
+
+	return device && device->number != 0;
+}
+
 static uint32_t describe(const struct cupti_device *record)
 {
 	const struct kymo_value values[] = {
@@ -148,6 +156,7 @@ void ky_place_learn_context(uint32_t context, uint32_t device)
 
 	contexts[slot].context = context;
 	contexts[slot].device = device;
+	pm_seen(device);
 }
 
 uint32_t ky_place_context_device(uint32_t context)

@@ -19,6 +19,7 @@ enum ky_row { KY_ROW_STREAM, KY_ROW_SYNC, KY_ROW_UNIFIED };
 
 /* NULL if there are too many. One that no DEVICE record has told of has no name. */
 const struct ky_device *ky_place_device(uint32_t id);
+int ky_place_knows(uint32_t id);
 /* 1 if that changes what was known of its limits. */
 int ky_place_learn_device(const struct cupti_device *record);
 void ky_place_learn_context(uint32_t context, uint32_t device);

@@ -26,6 +26,7 @@ enum ky_type {
 	KY_TYPE_EXTERNAL,
 	KY_TYPE_GRAPH,
 	KY_TYPE_UNIFIED,
+	KY_TYPE_COUNTER,
 	KY_TYPE_COUNT,
 };
 
@@ -111,6 +112,9 @@ extern struct ky_source ky_source;
  * all to see, that name may be another plug-in's.
  */
 extern const struct kymo_plugin ky_cuda_plugin;
+
+/* Ends the recording before the program does, as far as it goes in time. */
+void ky_drain_at_exit(void *source, uint64_t deadline_ns);
 
 static inline uint16_t ky_type_number(enum ky_type type)
 {

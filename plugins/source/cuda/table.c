@@ -2,6 +2,8 @@
 /* What the source declares, as data: types, keys, domains, options, injection. */
 #include "table.h"
 
+#include "pm_option.h"
+
 #define SPAN    KYMO_SHAPE_SPAN
 #define INSTANT KYMO_SHAPE_INSTANT
 #define HOST    KYMO_SIDE_HOST
@@ -40,6 +42,8 @@ const struct kymo_type_desc *const ky_types[KY_TYPE_COUNT + 1] = {
 	[KY_TYPE_UNIFIED] =
 		TYPE(SPAN | INSTANT, DEVICE, "unified_memory", .flags = KYMO_TYPE_OPT_IN,
 		     .help = "migrations and faults of unified memory"),
+	[KY_TYPE_COUNTER] = TYPE(KYMO_SHAPE_COUNTER, DEVICE, "gpu_pm_counter",
+				 .help = "the device's counters at an interval"),
 };
 
 const struct kymo_key_desc *const ky_keys[KY_KEY_COUNT + 1] = {
@@ -142,6 +146,10 @@ const struct kymo_option_desc *const ky_options[] = {
 	       "0: when its buffers are full"),
 	OPTION(BOOL, "finalize", "false",
 	       "take CUPTI out of the program after the recording (cuptiFinalize)"),
+	&pm_option_metrics,
+	&pm_option_interval,
+	&pm_option_buffer,
+	&pm_option_devices,
 	NULL,
 };
 
