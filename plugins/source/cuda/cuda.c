@@ -180,7 +180,8 @@ static int32_t prepare(void *source, const struct kymo_source_session *session,
 {
 	(void)source;
 	atomic_store(&ky_source.epoch, session->epoch);
-	pm_prepare(session);
+	if (pm_prepare(session, error) != KYMO_OK)
+		return KYMO_ERROR_CONFIG;
 	return ky_attach_prepare(session, error);
 }
 

@@ -154,8 +154,11 @@ static int is_asked_for(const struct kymo_source_session *session)
 	return 0;
 }
 
-void pm_prepare(const struct kymo_source_session *session)
+int32_t pm_prepare(const struct kymo_source_session *session, struct kymo_error *error)
 {
+	struct pm_problem problem;
+	int is_good;
+
 	pthread_mutex_lock(&vendor_lock);
 	memset(pm.devices, 0, sizeof(pm.devices));
 	memset(&pm.trouble, 0, sizeof(pm.trouble));
@@ -163,10 +166,15 @@ void pm_prepare(const struct kymo_source_session *session)
 				 .self = pm.setup.self,
 				 .place = place,
 				 .type = pm.setup.type};
-	pm.is_wanted = (uint32_t)(pm_options_read(&pm.options, pm.setup.host,
-						  pm.setup.self, &pm.trouble) &&
-				  is_asked_for(session));
+	is_good = pm_options_read(&pm.options, pm.setup.host, pm.setup.self, &problem);
+	pm.is_wanted = is_good && is_asked_for(session);
 	pthread_mutex_unlock(&vendor_lock);
+	if (!is_good && error) {
+		error->status = KYMO_ERROR_CONFIG;
+		snprintf(error->message, sizeof(error->message), "%.*s",
+			 (int)sizeof(error->message) - 1, problem.reason);
+	}
+	return is_good ? KYMO_OK : KYMO_ERROR_CONFIG;
 }
 
 void pm_start(const struct pm_cupti *cupti)

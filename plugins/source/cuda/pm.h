@@ -40,8 +40,8 @@ struct pm_setup {
 
 void pm_create(const struct pm_setup *setup);
 
-/* Reads the options. What is wrong with them is told by pm_start. */
-void pm_prepare(const struct kymo_source_session *session);
+/* Reads the options. KYMO_ERROR_CONFIG: one of them cannot be meant. */
+int32_t pm_prepare(const struct kymo_source_session *session, struct kymo_error *error);
 
 /* Valid until pm_release; NULL: CUPTI has no PM sampling. Calls nothing of it yet. */
 void pm_start(const struct pm_cupti *cupti);

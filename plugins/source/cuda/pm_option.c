@@ -93,7 +93,7 @@ static int refuse(struct pm_problem *problem, const char *option, struct kymo_st
 	snprintf(problem->reason, sizeof(problem->reason), "%s=%.*s is not %s", option,
 		 (int)(value.size < SHOWN_MAX ? value.size : SHOWN_MAX), value.data,
 		 wanted);
-	snprintf(problem->remedy, sizeof(problem->remedy), "correct the option");
+	problem->remedy[0] = '\0';
 	return 0;
 }
 

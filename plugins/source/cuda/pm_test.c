@@ -153,7 +153,7 @@ static void nothing_is_sampled_that_nobody_wants(void **state)
 	const struct kymo_source_session session = {.struct_size = sizeof(session)};
 
 	(void)state;
-	pm_prepare(&session);
+	pm_prepare(&session, NULL);
 	pm_start(&pm_fake_table);
 	assert_int_equal(pm_period(), 0);
 	pm_seen(0);
@@ -170,20 +170,26 @@ static void metrics_without_their_type_are_told(void **state)
 
 	(void)state;
 	seen.metrics = "a";
-	pm_prepare(&session);
+	pm_prepare(&session, NULL);
 	pm_start(&pm_fake_table);
 	assert_int_equal(pm_period(), 0);
 	assert_non_null(strstr(seen.reason, "gpu_pm_counter is not among"));
 	assert_non_null(strstr(seen.remedy, "--types default,gpu_pm_counter"));
 }
 
-static void a_wrong_option_samples_nothing(void **state)
+static void an_option_that_cannot_be_meant_is_refused(void **state)
 {
+	const struct kymo_source_session session = {
+		.struct_size = sizeof(session), .types = &counter_type, .type_count = 1};
+	struct kymo_error error = {0};
+
 	(void)state;
 	seen.interval = "10parsecs";
-	begin_session();
+	assert_int_equal(pm_prepare(&session, &error), KYMO_ERROR_CONFIG);
+	assert_int_equal(error.status, KYMO_ERROR_CONFIG);
+	assert_non_null(strstr(error.message, "pm_interval=10parsecs is not a time"));
 	assert_int_equal(pm_period(), 0);
-	assert_non_null(strstr(seen.reason, "no PM sampling: pm_interval=10parsecs"));
+	assert_int_equal(seen.told, 0);
 }
 
 static void a_library_older_than_12_6_is_told(void **state)
@@ -347,7 +353,7 @@ int main(void)
 		CASE(only_devices_that_are_used_and_allowed_are_touched),
 		CASE(nothing_is_sampled_that_nobody_wants),
 		CASE(metrics_without_their_type_are_told),
-		CASE(a_wrong_option_samples_nothing),
+		CASE(an_option_that_cannot_be_meant_is_refused),
 		CASE(a_library_older_than_12_6_is_told),
 		CASE(the_interval_and_the_memory_are_as_they_are_set),
 		CASE(chips_that_cannot_go_by_time_go_by_cycles),

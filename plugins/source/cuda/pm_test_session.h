@@ -228,7 +228,7 @@ static inline void begin_session(void)
 	const struct kymo_source_session session = {
 		.struct_size = sizeof(session), .types = &counter_type, .type_count = 1};
 
-	pm_prepare(&session);
+	assert_int_equal(pm_prepare(&session, NULL), KYMO_OK);
 	pm_start(pm_fake.is_old ? NULL : &pm_fake_table);
 }
 

@@ -124,6 +124,12 @@ def test_what_is_proposed_for_a_set_of_many_passes_is_taken():
     assert len(values(run, DRAM)) == 49
 
 
+def test_an_option_that_cannot_be_meant_is_refused():
+    run = recorded.Run(MAJOR, PROGRAM, "pm_interval=10parsecs", more=COUNTERS)
+    run.check_state("failed", "pm_interval=10parsecs is not a time from 1us to 10s")
+    assert "not recorded: cuda: failed" in run.err and "10parsecs" in run.err, run.err
+
+
 def test_without_rights_the_activities_go_on():
     for function in ("cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingEnable"):
         run = record(PROGRAM + f"cupti error {function} 35\n")
