@@ -279,9 +279,17 @@ void pm_tick(void)
 	pthread_mutex_unlock(&vendor_lock);
 }
 
+/* What was sampled before belongs to what was before. */
 void pm_pause(uint32_t is_paused)
 {
+	const uint64_t deadline_ns = pm_monotonic_ns() + PERIOD_NS;
+
+	pthread_mutex_lock(&vendor_lock);
+	for (uint32_t i = 0; i < PM_DEVICES_MAX; i++)
+		if (pm.devices[i].state == PM_SAMPLING)
+			decode(&pm.devices[i], deadline_ns);
 	pm.out.is_paused = is_paused != 0;
+	pthread_mutex_unlock(&vendor_lock);
 }
 
 static void tell_losses(const struct pm_device *device)

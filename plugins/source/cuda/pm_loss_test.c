@@ -148,12 +148,11 @@ static void a_pause_throws_samples_away_and_counts_none(void **state)
 	(void)state;
 	begin_sampling();
 	pm_fake_add_samples(5);
-	pm_tick();
 	pm_pause(1);
 	pm_fake_add_samples(50);
+	pm_tick();
 	pm_fake_lose_samples(50);
 	pm_fake_add_samples(1);
-	pm_tick();
 	pm_pause(0);
 	pm_fake_add_samples(5);
 	end_session();
