@@ -209,6 +209,18 @@ def test_a_session_of_a_program_samples_what_it_uses_already():
         assert len(busy) > 20 and busy == [1000 * n for n in range(1, len(busy) + 1)], busy
 
 
+def test_a_rest_has_no_samples():
+    run = recorded.Run(MAJOR, "cupti pm samples 1000\nlaunch before\nsync\nsleep 150\n"
+                       "order record\nsleep 150\norder rest\nsleep 150\n", "pm_device=0",
+                       more=COUNTERS + ("--start-paused",))
+    run.samples = [event for event in run.trace.events if event["ph"] == "C"]
+    busy = [int(value) // 1000
+            for value in values(run, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed")]
+    # From the first of the recording to the last, and none of before or after.
+    assert busy == list(range(busy[0], busy[0] + len(busy))), busy
+    assert busy[0] > 50 and 100 < len(busy) < 400, busy
+
+
 def test_a_forked_child_samples_nothing_and_ends_as_it_would():
     run = record("cupti pm samples 50\nlaunch saxpy 3\nsleep 100\nfork\nprint child\nsleep 50\n"
                  "end\nsleep 100\nlaunch saxpy 2\nsync\n", "pm_device=0")
