@@ -171,13 +171,13 @@ def writing_that_takes_long_says_how_far_it_is_on_a_terminal(place):
     """The keeper stands still for a while, as on a slow disk."""
     terminal, other_side = pty.openpty()
     process = subprocess.Popen(
-        [KYMO, "record", "-o", place.file("t.json"), "--", MARKS, "mark", "5", "wait",
-         place.file("go")], cwd=place.path, env=place.environment, stdin=subprocess.DEVNULL,
+        [KYMO, "record", "-o", place.file("t.json"), "--", MARKS, "mark", "5", "ready",
+         place.file("ready"), "wait", place.file("go")], cwd=place.path, env=place.environment, stdin=subprocess.DEVNULL,
         stderr=other_side, start_new_session=True)
     place.started.append(process)
     os.close(other_side)
     keeper = keeper_of(process.pid)
-    until(lambda: len(children(process.pid)) == 2, "the program")
+    until(lambda: os.path.exists(place.file("ready")), "the program")
     os.kill(keeper, signal.SIGSTOP)
     place.touch("go")
     shown = b""
