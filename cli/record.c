@@ -325,6 +325,17 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments,
 
 /* ---- What is said in the end ---- */
 
+/* A line for each source. */
+static void say_partly(const char *text)
+{
+	while (*text) {
+		const size_t size = strcspn(text, "\n");
+
+		ky_say_error(0, "recorded in part: %.*s", (int)size, text);
+		text += size + (text[size] == '\n');
+	}
+}
+
 /* Notes in front of the last line: why there is less than was hoped for. */
 static void say_missing(const struct kymo_recorder_result *result,
 			const struct kymo_summary *summary,
@@ -334,11 +345,12 @@ static void say_missing(const struct kymo_recorder_result *result,
 
 	if (result->failed[0])
 		ky_say_error(0, "not recorded: %s", result->failed);
+	say_partly(result->partly);
 	if (options->sources && result->absent[0])
 		ky_say_error(0, "%s: never loaded by the program%s%s", result->absent,
 			     result->absent_remedy[0] ? "; " : "", result->absent_remedy);
 	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0] ||
-		 result->window[0])
+		 result->partly[0] || result->window[0])
 		return;
 	else if (result->absent[0])
 		ky_say_error(0,

@@ -123,6 +123,9 @@ struct kymo_recorder_result {
 	char absent_remedy[512]; /* what may help those in `absent` */
 
 	/* End of ABI 1.0 */
+	/* Sources that recorded, but not all that they could, a line each: "x: why;
+	 * remedy". */
+	char partly[1024];
 };
 
 /*

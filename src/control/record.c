@@ -403,6 +403,7 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 	memcpy(result->losses, outcome->report.losses, sizeof(result->losses));
 	memcpy(result->stopped, outcome->report.stopped, sizeof(result->stopped));
 	join_failed(front, result->failed, sizeof(result->failed));
+	memcpy(result->partly, outcome->report.partly, sizeof(result->partly));
 	memcpy(result->absent, outcome->report.absent, sizeof(result->absent));
 	ky_selection_remedies(&front->selection, result->absent, result->absent_remedy,
 			      sizeof(result->absent_remedy));

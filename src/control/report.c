@@ -24,6 +24,8 @@ struct fate {
 	int is_seen;    /* a process knew of it */
 	char reason[200], remedy[200];
 	char broken[200]; /* why one that had begun failed before its end, or "" */
+	char partly[404]; /* "why; remedy" where not all of a process was recorded */
+	const struct ky_catalog *partly_in; /* that process's */
 };
 
 struct fates {
@@ -85,6 +87,26 @@ static int add_wanted(struct fates *fates, const char *wanted)
 	return 1;
 }
 
+/* "why; remedy" of one process; another one in which all was recorded does not undo it.
+ */
+static void note_partly(struct fate *fate, const struct ky_state_entry *entry,
+			const struct ky_catalog *catalog)
+{
+	char reason[sizeof(fate->reason)], remedy[sizeof(fate->remedy)];
+
+	if (entry->state == KYMO_STATE_PARTLY) {
+		copy_line(reason, sizeof(reason),
+			  ky_catalog_string(catalog, entry->reason));
+		copy_line(remedy, sizeof(remedy),
+			  ky_catalog_string(catalog, entry->remedy));
+		snprintf(fate->partly, sizeof(fate->partly), "%s%s%s", reason,
+			 remedy[0] ? "; " : "", remedy);
+		fate->partly_in = catalog;
+	} else if (fate->partly_in == catalog) {
+		fate->partly[0] = '\0';
+	}
+}
+
 /* The last state of each source of one process. */
 static int add_states(struct fates *fates, const struct ky_catalog *catalog)
 {
@@ -106,6 +128,7 @@ static int add_states(struct fates *fates, const struct ky_catalog *catalog)
 		if (!fate)
 			return 0;
 		fate->is_seen = 1;
+		note_partly(fate, entry, catalog);
 		if (has_recorded(fate->state) && !has_recorded(entry->state)) {
 			if (entry->state == KYMO_STATE_FAILED)
 				copy_line(fate->broken, sizeof(fate->broken),
@@ -256,6 +279,10 @@ static void tell_sources(const struct fates *fates, struct ky_report *report)
 			append(report->absent, sizeof(report->absent), ", ", fate->name);
 		else if (!has_recorded(fate->state) || fate->broken[0])
 			append(report->failed, sizeof(report->failed), "; ", text);
+		else if (fate->partly[0]) {
+			snprintf(text, sizeof(text), "%s: %s", fate->name, fate->partly);
+			append(report->partly, sizeof(report->partly), "\n", text);
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ struct ky_report {
 	char losses[256];  /* by reason: "buffer full 12, dropped by sources 3", or "" */
 	char failed[512];  /* sources that could not record, or not to their end:
 			      "x: denied: why; y, since it failed: why", or "" */
+	char partly[1024]; /* sources that recorded, but not all that they could, a line
+			      each: "x: why; remedy", or "" */
 	char absent[256];  /* sources that no process loaded: "x, y", or "" */
 	char stopped[128]; /* why streaming ended early, or "" */
 };

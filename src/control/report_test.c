@@ -46,16 +46,21 @@ static void add_state(uint32_t source, uint32_t state, const char *reason,
 	intern(KY_ENTRY_STATE, &entry, sizeof(entry));
 }
 
-/* One process: four sources, losses of several kinds. */
+/* One process: six sources, losses of several kinds. */
 static void fill(struct ky_capture *capture)
 {
 	uint32_t good = add_source("good"), bad = add_source("bad"),
-		 late = add_source("late"), stuck = add_source("stuck");
+		 late = add_source("late"), stuck = add_source("stuck"),
+		 mended = add_source("mended"), short_of = add_source("short");
 
 	add_state(good, KYMO_STATE_READY, NULL, NULL);
 	add_state(good, KYMO_STATE_RECORDING, NULL, NULL);
 	add_state(bad, KYMO_STATE_DENIED, "no \"right\"\nto read", "ask root");
 	add_state(late, KYMO_STATE_PARTLY, "attached late", NULL);
+	add_state(mended, KYMO_STATE_PARTLY, "no thread", NULL);
+	add_state(mended, KYMO_STATE_RECORDING, NULL, NULL);
+	add_state(short_of, KYMO_STATE_RECORDING, NULL, NULL);
+	add_state(short_of, KYMO_STATE_PARTLY, "a flush\nhangs", "wait for it");
 	add_state(stuck, KYMO_STATE_RECORDING, NULL, NULL);
 	add_state(stuck, KYMO_STATE_FAILED, "its stop\nhangs", NULL);
 	capture->sources[good].lost[KYMO_LOST_VENDOR] = 1234567;
@@ -126,6 +131,16 @@ static void sources_that_failed_and_that_never_came_are_told_apart(void **state)
 	assert_string_equal(report.absent, "never, too");
 }
 
+static void what_is_missing_of_a_source_that_recorded_is_told_in_a_line(void **state)
+{
+	struct ky_report report;
+
+	(void)state;
+	assert_int_equal(ky_report_make(path, "good", NULL, &report, NULL), KYMO_OK);
+	assert_string_equal(report.partly, "late: attached late\n"
+					   "short: a flush?hangs; wait for it");
+}
+
 static void a_required_source_must_have_recorded(void **state)
 {
 	static const char *const met[] = {"good", "late", "stuck", NULL};
@@ -176,6 +191,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losses_are_told_by_reason),
 		cmocka_unit_test(sources_that_failed_and_that_never_came_are_told_apart),
+		cmocka_unit_test(
+			what_is_missing_of_a_source_that_recorded_is_told_in_a_line),
 		cmocka_unit_test(a_required_source_must_have_recorded),
 		cmocka_unit_test(too_many_sources_are_cut_visibly),
 		cmocka_unit_test(a_file_that_is_not_there_is_an_error),

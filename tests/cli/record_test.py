@@ -520,6 +520,17 @@ def a_source_that_refuses_is_told_with_reason_and_remedy(place):
                              "do not tell it")
 
 
+def a_source_that_recorded_in_part_has_a_line_in_front_of_the_last(place):
+    result = place.record("-t", INJECTED + ":lack=1", ["10"], program=BARE)
+    check(result, 0, 10)
+    assert result.lines[0] == "kymo: recorded in part: injected: there is no counter; " \
+                              "name another" and len(result.lines) == 2, result
+    result = place.record("-f", "-t", INJECTED + ":lack=1", ["0"], program=BARE)
+    assert "nothing was recorded" not in result.err and len(result.lines) == 2, result
+    result = place.record("-f", "-t", INJECTED + ":lack=0", ["10"], program=BARE)
+    assert len(result.lines) == 1, result
+
+
 def a_required_source_must_have_recorded(place):
     check(place.record("-t", INJECTED, "--require", "injected", ["1"], program=BARE), 0, 1)
     result = place.record("-f", "-t", INJECTED, "--require", "injected", program="true")

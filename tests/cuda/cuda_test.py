@@ -299,6 +299,7 @@ def test_a_flush_that_hangs_does_not_hang_the_program():
     run = record("cupti hang cuptiActivityFlushAll 60000\nlaunch one 10\nsync", losses=True)
     assert time.monotonic() - begin < 15
     run.check_state("partly", "flush did not return")
+    assert run.err.startswith("kymo: recorded in part: cuda: CUPTI's flush did not"), run.err
 
 
 def test_a_flush_that_fails_is_told():

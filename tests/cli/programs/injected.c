@@ -55,6 +55,10 @@ static int32_t create(const struct kymo_host *table, struct kymo_source_host *ho
 static int32_t start(void *source, struct kymo_error *error)
 {
 	(void)source, (void)error;
+	if (is_set("lack"))
+		self.table->state(self.host, KYMO_STATE_PARTLY,
+				  KYMO_STR("there is no counter"),
+				  KYMO_STR("name another"));
 	return KYMO_OK;
 }
 
@@ -92,6 +96,13 @@ static const struct kymo_option_desc lose_option = {
 	.fallback = "0",
 };
 
+static const struct kymo_option_desc lack_option = {
+	.struct_size = sizeof(lack_option),
+	.value_type = KYMO_VALUE_BOOL,
+	.name = "lack",
+	.fallback = "0",
+};
+
 static const struct kymo_injection_desc runtime_injection = {
 	.struct_size = sizeof(runtime_injection),
 	.how = KYMO_INJECT_APPEND,
@@ -106,7 +117,7 @@ static const struct kymo_source_desc source_desc = {
 	.description = "kernels that a test asks for",
 	.types = (const struct kymo_type_desc *const[]){&kernel_type, NULL},
 	.options = (const struct kymo_option_desc *const[]){&refuse_option, &lose_option,
-							    NULL},
+							    &lack_option, NULL},
 	.injections =
 		(const struct kymo_injection_desc *const[]){&runtime_injection, NULL},
 	.ops = &ops,

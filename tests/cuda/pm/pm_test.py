@@ -112,6 +112,7 @@ def test_a_name_that_does_not_exist_is_told_with_the_nearest():
     run = record(PROGRAM, f"pm={BUSY}+sm__cycles_actve.avg")
     run.check_state("partly", "GH100 has no metric sm__cycles_actve.avg",
                     "nearest: sm__cycles_active.avg, ")
+    assert "recorded in part: cuda: no PM sampling" in run.err, run.err
     assert not run.samples and run.opened["enabled"] == 0, run.opened
 
 
