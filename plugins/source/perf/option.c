@@ -50,7 +50,7 @@ static size_t read_digits(struct kymo_str text, uint64_t *out)
 			return 0;
 		*out = *out * 10 + (uint64_t)(text.data[i] - '0');
 	}
-	return i;
+	return *out > UINT32_MAX ? 0 : i;
 }
 
 int perf_option_time(struct kymo_str text, uint64_t *ns)

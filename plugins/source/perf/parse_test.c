@@ -58,6 +58,8 @@ static void times_have_a_unit(void **state)
 	assert_int_equal(perf_option_time(KYMO_STR("5 ms"), &ns), -1);
 	assert_int_equal(perf_option_time(KYMO_STR(""), &ns), -1);
 	assert_int_equal(perf_option_time(KYMO_STR("99999999999999999999s"), &ns), -1);
+	/* In nanoseconds it would be 0.29 s modulo 2^64. */
+	assert_int_equal(perf_option_time(KYMO_STR("18446744074s"), &ns), -1);
 }
 
 static void options_that_make_no_sense_are_refused_by_name(void **state)
