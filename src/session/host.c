@@ -244,10 +244,15 @@ static void set_state(struct kymo_source_host *host, uint32_t state,
 static void host_state(struct kymo_source_host *host, uint32_t state,
 		       struct kymo_str reason, struct kymo_str remedy)
 {
+	uint32_t *lock = &ky_gate()->source_lock;
+
 	if (state > KYMO_STATE_FAILED)
 		return;
+	ky_lock(lock);
 	__atomic_store_n(&host->has_told, 1, __ATOMIC_RELAXED);
-	set_state(host, state, reason, remedy);
+	if (!host->is_abandoned)
+		set_state(host, state, reason, remedy);
+	ky_unlock(lock);
 }
 
 static void host_stopped(struct kymo_source_host *host, uint32_t epoch)
@@ -312,9 +317,15 @@ static int32_t host_option(struct kymo_source_host *host, const char *name,
 static void host_log(struct kymo_source_host *host, uint32_t severity,
 		     struct kymo_str text)
 {
-	if (severity >= KYMO_SEVERITY_WARNING && host->state == KYMO_STATE_RECORDING &&
+	uint32_t *lock = &ky_gate()->source_lock;
+
+	if (severity < KYMO_SEVERITY_WARNING)
+		return;
+	ky_lock(lock);
+	if (host->state == KYMO_STATE_RECORDING && !host->is_abandoned &&
 	    !__atomic_exchange_n(&host->has_told, 1, __ATOMIC_RELAXED))
 		set_state(host, KYMO_STATE_RECORDING, text, (struct kymo_str){NULL, 0});
+	ky_unlock(lock);
 }
 
 static void host_push_correlation(struct kymo_source_host *host, uint16_t domain,
@@ -447,6 +458,19 @@ void ky_host_forked(struct kymo_source_host *host)
 void ky_host_set_state(struct kymo_source_host *host, uint32_t state, const char *reason,
 		       const char *remedy)
 {
-	set_state(host, state, (struct kymo_str){reason, reason ? strlen(reason) : 0},
-		  (struct kymo_str){remedy, remedy ? strlen(remedy) : 0});
+	uint32_t *lock = &ky_gate()->source_lock;
+
+	ky_lock(lock);
+	if (!host->is_abandoned)
+		set_state(host, state,
+			  (struct kymo_str){reason, reason ? strlen(reason) : 0},
+			  (struct kymo_str){remedy, remedy ? strlen(remedy) : 0});
+	ky_unlock(lock);
+}
+
+void ky_host_abandon(struct kymo_source_host *host, const char *reason)
+{
+	__atomic_store_n(&host->is_abandoned, 1, __ATOMIC_RELAXED);
+	set_state(host, KYMO_STATE_FAILED, (struct kymo_str){reason, strlen(reason)},
+		  (struct kymo_str){NULL, 0});
 }

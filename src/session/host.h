@@ -47,7 +47,8 @@ struct kymo_source_host {
 	uint32_t epoch;     /* of the session it was prepared for last */
 	uint32_t stopped;   /* the last epoch whose late end it has told */
 	uint32_t has_told; /* it reported a state by itself since it was last looked at */
-	uint32_t state;    /* KYMO_STATE_*, as last recorded */
+	uint32_t state;    /* KYMO_STATE_*, as last recorded; under source_lock */
+	uint32_t is_abandoned; /* an operation of it is waited for no more; the same */
 
 	uint32_t type_count;
 	uint16_t types[KY_HOST_TYPES_MAX];
@@ -98,9 +99,14 @@ void ky_host_forked(struct kymo_source_host *host);
 /* The clocks it has registered, into `clocks`; how many. */
 size_t ky_host_clocks(struct kymo_source_host *host, uint32_t *clocks);
 
-/* Records the state; `reason` and `remedy` may be NULL. */
+/*
+ * Records the state; `reason` and `remedy` may be NULL. Nothing is heard of one that is
+ * abandoned, neither from here nor from itself, until its operation has returned: it has
+ * failed for the reason that it was abandoned with. source_lock held for the latter.
+ */
 void ky_host_set_state(struct kymo_source_host *host, uint32_t state, const char *reason,
 		       const char *remedy);
+void ky_host_abandon(struct kymo_source_host *host, const char *reason);
 
 /* ---- Members of the host table, by file ---- */
 

@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
+#include "capture/gate.h"
 #include "session/host.h"
 #include "session/source.h"
 
@@ -36,23 +38,27 @@ static void enter(struct ky_instance *instance, const char *operation)
 
 /*
  * After an operation: whether it came back too late. It has been told then that the
- * source has failed, and the session it was for may be over: nothing is said any more.
+ * source has failed, and the session it was for may be over: nothing is heard any more.
  */
 static int is_late(const struct ky_instance *instance)
 {
-	return (int)__atomic_load_n(&instance->is_abandoned, __ATOMIC_RELAXED);
+	return (int)__atomic_load_n(&instance->host->is_abandoned, __ATOMIC_RELAXED);
 }
 
 /* The source is not part of this session; what it said about that itself holds. */
 static void leave_out(struct ky_instance *instance, const char *step, int32_t status,
 		      const struct kymo_error *error)
 {
+	uint32_t *lock = &ky_gate()->source_lock;
 	char reason[128];
+	int has_failed_before;
 
-	if (is_late(instance))
-		return;
-	instance->failed_epoch = session_epoch();
-	if (has_told(instance))
+	ky_lock(lock);
+	has_failed_before = is_late(instance);
+	if (!has_failed_before)
+		instance->failed_epoch = session_epoch();
+	ky_unlock(lock);
+	if (has_failed_before || has_told(instance))
 		return;
 	snprintf(reason, sizeof(reason), "%s failed: %s", step, kymo_status_text(status));
 	ky_host_set_state(instance->host, ky_instance_state_of(status),
@@ -275,7 +281,7 @@ static void say_stuck(struct ky_instance *instance, const char *since)
 
 	ky_host_close(instance->host);
 	snprintf(reason, sizeof(reason), "its %s has not returned %s", operation, since);
-	ky_host_set_state(instance->host, KYMO_STATE_FAILED, reason, NULL);
+	ky_host_abandon(instance->host, reason);
 }
 
 void ky_instance_give_up(struct ky_instance *instance)
@@ -352,7 +358,7 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 void ky_instance_reset(struct ky_instance *instance)
 {
 	instance->is_claimed = instance->state != KY_NEW;
-	instance->is_abandoned = 0;
+	instance->host->is_abandoned = 0;
 	instance->drain.drain = NULL;
 	instance->failed_epoch = 0;
 	instance->is_recording = 0;

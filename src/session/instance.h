@@ -25,8 +25,7 @@ struct ky_instance {
 	const struct kymo_source_ops *ops;
 	void *source;
 	enum ky_instance_state state;
-	uint32_t is_claimed;   /* a thread is in its operations */
-	uint32_t is_abandoned; /* and is waited for no more */
+	uint32_t is_claimed;   /* a thread is in its operations; see host->is_abandoned */
 	uint32_t failed_epoch; /* of the session that it is left out of */
 	uint32_t is_recording; /* between start and stop */
 	uint32_t is_paused;    /* it was told to rest */
@@ -57,6 +56,7 @@ void ky_instance_tell_forked(struct ky_instance *instance);
 /*
  * The operation that somebody is in has not returned when time was up (or still has not,
  * since an earlier session): the source is left out of this session, and has failed.
+ * source_lock held, so that nothing else is said of it behind that.
  */
 void ky_instance_give_up(struct ky_instance *instance);
 void ky_instance_refuse(struct ky_instance *instance);

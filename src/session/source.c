@@ -108,7 +108,7 @@ static ky_step_fn take_step(struct ky_instance *instance)
 
 	ky_lock(lock);
 	/* Whatever it was abandoned in has returned. */
-	__atomic_store_n(&instance->is_abandoned, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&instance->host->is_abandoned, 0, __ATOMIC_RELAXED);
 	step = ky_instance_next(instance, is_wanted(instance));
 	instance->is_claimed = step != NULL;
 	ky_unlock(lock);
@@ -146,18 +146,23 @@ static void drive(struct ky_instance *instance)
 static void drive_beside(struct ky_instance *instance)
 {
 	uint32_t *lock = &ky_gate()->source_lock;
-	int is_ours, is_stuck;
+	int is_ours;
 
 	ky_lock(lock);
 	is_ours = claim(instance);
-	is_stuck = instance->is_abandoned && is_wanted(instance);
-	if (is_stuck)
+	if (instance->host->is_abandoned && is_wanted(instance)) {
 		instance->failed_epoch = ky_session_page()->sources_epoch;
-	ky_unlock(lock);
-	if (is_stuck)
 		ky_instance_refuse(instance);
+	}
+	ky_unlock(lock);
 	if (is_ours && ky_thread_start(drive_claimed, instance) != KYMO_OK)
 		drive_claimed(instance);
+}
+
+/* A thread is in it that is waited for. source_lock held. */
+static int is_busy(const struct ky_instance *instance)
+{
+	return instance->is_claimed && !instance->host->is_abandoned;
 }
 
 /* Waits until nobody is in it; false if somebody still is then. */
@@ -168,12 +173,12 @@ static int wait_for(const struct ky_instance *instance, uint64_t due_ns)
 
 	for (;;) {
 		const uint32_t seen = __atomic_load_n(change, __ATOMIC_ACQUIRE);
-		int is_busy;
+		int must_wait;
 
 		ky_lock(lock);
-		is_busy = instance->is_claimed && !instance->is_abandoned;
+		must_wait = is_busy(instance);
 		ky_unlock(lock);
-		if (!is_busy)
+		if (!must_wait)
 			return 1;
 		if (ky_monotonic_ns() >= due_ns)
 			return 0;
@@ -185,18 +190,14 @@ static int wait_for(const struct ky_instance *instance, uint64_t due_ns)
 static void give_up(struct ky_instance *instance)
 {
 	uint32_t *lock = &ky_gate()->source_lock;
-	int is_busy;
 
 	ky_lock(lock);
-	is_busy = instance->is_claimed && !instance->is_abandoned;
-	if (is_busy) {
-		__atomic_store_n(&instance->is_abandoned, 1, __ATOMIC_RELAXED);
+	if (is_busy(instance)) {
 		instance->failed_epoch = ky_session_page()->sources_epoch;
 		instance->drain.drain = NULL;
+		ky_instance_give_up(instance);
 	}
 	ky_unlock(lock);
-	if (is_busy)
-		ky_instance_give_up(instance);
 }
 
 static uint32_t instance_count(void)
@@ -455,7 +456,7 @@ void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns)
 		return;
 	ky_lock(lock);
 	/* Who is inside and was given up may come back when the driver is gone. */
-	may_enter = !instance->is_abandoned;
+	may_enter = !instance->host->is_abandoned;
 	if (may_enter) {
 		instance->drain = *drain;
 		instance->drain_deadline_ns = deadline_ns;
