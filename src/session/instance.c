@@ -151,6 +151,8 @@ static void end_late(struct ky_instance *instance)
 	const uint64_t deadline_ns = ky_monotonic_ns() + STOP_LIMIT_NS;
 
 	ky_host_close(instance->host);
+	if (__atomic_load_n(&ky_session_page()->sources_left, __ATOMIC_RELAXED))
+		return;
 	if (instance->ops->stop(instance->source, deadline_ns) >= 0 &&
 	    KYMO_HAS_FUNCTION(instance->ops, flush))
 		instance->ops->flush(instance->source, deadline_ns);
@@ -337,6 +339,9 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 
 	if (instance->drain.drain)
 		return drain;
+	/* Its driver may be gone. */
+	if (__atomic_load_n(&page->sources_left, __ATOMIC_RELAXED))
+		return NULL;
 	switch (instance->state) {
 	case KY_NEW:
 		return is_wanted ? create : NULL;

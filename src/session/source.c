@@ -392,8 +392,13 @@ void ky_sources_end(uint64_t deadline_ns)
 
 void ky_sources_leave(void)
 {
+	uint32_t *lock = &ky_gate()->source_lock;
+
 	ky_host_drain_all();
+	/* Steps are taken with it held: none begins from here on. */
+	ky_lock(lock);
 	__atomic_store_n(&ky_session_page()->sources_left, 1, __ATOMIC_RELAXED);
+	ky_unlock(lock);
 }
 
 void ky_sources_forked(void)

@@ -383,6 +383,28 @@ static void a_forked_child_has_nobody_in_its_sources(void **state)
 	come_back("psxf");
 }
 
+static void one_that_comes_back_when_the_program_exits_is_entered_no_more(void **state)
+{
+	static const struct {
+		char letter;
+		const char *story;
+	} rows[] = {{'s', "ps"}, {'r', "psr"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(npu.story, 0, sizeof(npu.story));
+		get_stuck_in(rows[i].letter);
+		begin(SOON_NS);
+		ky_sources_pause(1, SOON_NS);
+		ky_sources_leave();
+		come_back(rows[i].story);
+		end_recording();
+		/* A process exits once; this one goes on. */
+		ky_session_page()->sources_left = 0;
+		ky_sources_end(FAR_NS);
+	}
+}
+
 static int clear(void **state)
 {
 	(void)state;
@@ -403,6 +425,7 @@ int main(void)
 		TEST(nobody_enters_it_again_until_it_has_come_back),
 		TEST(one_that_hangs_at_rest_ends_when_it_comes_back),
 		TEST(a_forked_child_has_nobody_in_its_sources),
+		TEST(one_that_comes_back_when_the_program_exits_is_entered_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
