@@ -308,7 +308,10 @@ static void end_at_exit(void)
 	uint32_t seen = 0;
 
 	/* In a forked child it is its parent's. */
-	if (page->request_exits != 1 || !lock_until(due_ns))
+	if (page->request_exits != 1)
+		return;
+	/* In a handler of signals, in the middle of a call of ours. */
+	if (ky_stages_are_held() || !lock_until(due_ns))
 		return;
 	page->request_exits = 2;
 	if (requests.current.session && page->request_tid != own_tid()) {
@@ -328,6 +331,7 @@ static void end_at_exit(void)
 			return;
 	}
 	ky_unlock(&page->request_lock);
+	ky_request_tell(&ending);
 }
 
 /* ---- What the program asks for ---- */

@@ -226,12 +226,17 @@ void ky_stages_hold(int is_held)
 			 __ATOMIC_RELAXED);
 }
 
+int ky_stages_are_held(void)
+{
+	return __atomic_load_n(&ky_session_page()->stage_holder, __ATOMIC_RELAXED) ==
+	       own_tid();
+}
+
 void ky_stages_tell(void)
 {
 	struct note *taken;
 
-	if (__atomic_load_n(&ky_session_page()->stage_holder, __ATOMIC_RELAXED) ==
-	    own_tid())
+	if (ky_stages_are_held())
 		return;
 	for (taken = take_note(1); taken; taken = take_note(0)) {
 		tell(&taken->stage);

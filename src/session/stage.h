@@ -49,5 +49,7 @@ void ky_stages_tell(void);
 
 /* Of the calling thread: ky_stages_tell does nothing between these. */
 void ky_stages_hold(int is_held);
+/* Whether it is between them, and so has request_lock. */
+int ky_stages_are_held(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests of programs that end: in children that really exit. */
-#define _GNU_SOURCE /* mkdtemp */
+#define _GNU_SOURCE /* mkdtemp, tgkill */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,9 +112,15 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	return host->at_exit(self, drain, NULL);
 }
 
+static pid_t interrupted; /* the thread to be, while the source starts; 0: none */
+
 static int32_t start(void *source, struct kymo_error *error)
 {
 	(void)source, (void)error;
+	if (interrupted) {
+		tgkill(getpid(), interrupted, SIGUSR1);
+		sleep(60);
+	}
 	return KYMO_OK;
 }
 
@@ -224,6 +231,30 @@ static void leave_another_way(void)
 static void leave_out_of_its_own_thread(void)
 {
 	ask((struct kymo_request_options){.iterations = 1});
+	kymo_session_step();
+	sleep(60);
+}
+
+static void exit_at_once(int number)
+{
+	(void)number;
+	exit(STATUS);
+}
+
+/* The thread that steps has the lock of requests while it prepares. */
+static void leave_out_of_a_handler_of_signals(void)
+{
+	const struct kymo_request_options options = {
+		.struct_size = sizeof(options), .path = path, .iterations = 1};
+	const struct kymo_host *host;
+
+	interrupted = gettid();
+	signal(SIGUSR1, exit_at_once);
+	kymo_session_step();
+	if (kymo_agent_attach_v1(&plugin, &host, NULL) != KYMO_OK ||
+	    kymo_request_submit(&options, NULL, NULL) != KYMO_OK)
+		abort();
+	kymo_session_step();
 	kymo_session_step();
 	sleep(60);
 }
@@ -373,6 +404,15 @@ static void a_program_that_exits_out_of_the_saving_is_not_held_up(void **state)
 	assert_spans(find_file(), MARKS);
 }
 
+static void a_program_that_exits_in_the_middle_of_a_call_is_not_held_up(void **state)
+{
+	(void)state;
+	set_path(in_folder("exit.kymo"));
+	/* 2 s are the drain's, which finds its source occupied. */
+	assert_string_equal(run(leave_out_of_a_handler_of_signals, 6), "");
+	assert_int_equal(count_files(), 0);
+}
+
 static void nothing_is_saved_where_no_exit_handler_runs(void **state)
 {
 	(void)state;
@@ -389,6 +429,8 @@ int main(void)
 		cmocka_unit_test(what_was_only_waited_for_is_cancelled),
 		cmocka_unit_test(what_cannot_be_saved_in_time_is_kept_as_a_capture),
 		cmocka_unit_test(a_program_that_exits_out_of_the_saving_is_not_held_up),
+		cmocka_unit_test(
+			a_program_that_exits_in_the_middle_of_a_call_is_not_held_up),
 		cmocka_unit_test(nothing_is_saved_where_no_exit_handler_runs),
 	};
 
