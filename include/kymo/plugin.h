@@ -12,8 +12,9 @@
  *     create -> prepare -> start -> (set_paused)* -> stop -> flush -> prepare ... destroy
  *
  * They come from any thread: one of the program, the vendor's loader, or one of the
- * library, which ends with the call. One that has not returned when time is up is left
- * behind, its source has failed, and is called again when it has.
+ * library, which blocks the signals that are sent and ends with the call. One that has
+ * not returned when time is up is left behind, its source has failed, and is called again
+ * when it has.
  *
  * The host numbers what the tables declare and hands the numbers to create; what turns up
  * later (devices, tracks, strings, attribute sets, further types) the source registers

@@ -27,11 +27,27 @@ static void *run_task(void *allocated)
 	return NULL;
 }
 
+/*
+ * All but those that a thread causes itself: where one of these is blocked the kernel
+ * ends the process, whatever handler there is: one that tells of crashes, or a sandbox's.
+ */
+static sigset_t blocked_signals(void)
+{
+	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+	sigset_t set;
+
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&set, own[i]);
+	return set;
+}
+
 /* The thread takes over the task, if it starts: 0, else an errno. */
 static int start(struct task *task)
 {
+	const sigset_t blocked = blocked_signals();
 	pthread_attr_t attributes;
-	sigset_t all, before;
+	sigset_t before;
 	pthread_t thread;
 	int number = pthread_attr_init(&attributes);
 
@@ -39,8 +55,7 @@ static int start(struct task *task)
 		return number;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	/* The new thread inherits the mask, so no signal can come in between. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_sigmask(SIG_SETMASK, &blocked, &before);
 	number = pthread_create(&thread, &attributes, run_task, task);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Starts a thread that nobody joins, named "kymo". It blocks every signal, so that the
- * program's handlers never run on it. KYMO_ERROR_NO_MEMORY.
+ * Starts a thread that nobody joins, named "kymo". It blocks the signals that are sent,
+ * so that the program's handlers do not run on it. KYMO_ERROR_NO_MEMORY.
  */
 int32_t ky_thread_start(void (*run)(void *context), void *context);
 

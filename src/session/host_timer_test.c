@@ -92,6 +92,8 @@ static void a_timer_ticks_in_its_own_thread_until_it_is_stopped(void **state)
 	assert_false(pthread_equal(ticker.thread, pthread_self()));
 	assert_int_equal(sigismember(&ticker.mask, SIGTERM), 1);
 	assert_int_equal(sigismember(&ticker.mask, SIGPROF), 1);
+	assert_int_equal(sigismember(&ticker.mask, SIGSEGV), 0);
+	assert_int_equal(sigismember(&ticker.mask, SIGSYS), 0);
 	assert_int_equal(table->timer(host, 0, NULL, NULL), KYMO_OK);
 	wait_for_timer_thread_to_end();
 	/* And again, with a new thread. */
