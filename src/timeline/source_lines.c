@@ -80,6 +80,12 @@ static void add_units(struct ky_source_lines *lines)
 		      compare_ranges);
 }
 
+/* .debug_str, .debug_line_str and the like; not .debug_str_offsets, which are numbers. */
+static int has_texts(const char *name)
+{
+	return strstr(name, "debug_") && strstr(name, "str") && !strstr(name, "_offsets");
+}
+
 /*
  * libdw takes texts of these sections for terminated, so a section that is cut would have
  * it read on behind its memory. By now they are as it sees them, uncompressed.
@@ -99,7 +105,7 @@ static int do_texts_end(const struct ky_libdw *dw, Elf *elf)
 		if (!dw->gelf_getshdr(section, &header))
 			return 0;
 		name = dw->elf_strptr(elf, names, header.sh_name);
-		if (!name || !strstr(name, "debug_") || !strstr(name, "str"))
+		if (!name || !has_texts(name))
 			continue;
 		data = dw->elf_rawdata(section, NULL);
 		if (data && data->d_size > 0 &&

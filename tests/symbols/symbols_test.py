@@ -147,6 +147,15 @@ def test_without_a_build_id_the_file_may_not_have_changed():
     assert missing and "no build id, and was changed since" in missing[0], missing
 
 
+def test_debug_information_that_is_numbers_need_not_end_like_texts():
+    build("-g")
+    record()
+    with open("offsets", "wb") as f:
+        f.write(b"\x0c\0\0\0\5\0\0\0" + b"\1\2\3\4" * 2)
+    run("objcopy", "--add-section", ".debug_str_offsets=offsets", "coder")
+    check_all(export()[0])
+
+
 def test_a_file_that_is_gone_or_no_file_any_more_is_told():
     build("-g")
     record()
