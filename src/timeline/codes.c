@@ -164,12 +164,23 @@ static int32_t format_place(struct ky_arena *arena, const char *path, uint64_t o
 	return out->data ? KYMO_OK : KYMO_ERROR_NO_MEMORY;
 }
 
+/* Before the first capture that knows of it, so none of them is of another file. */
+static int64_t seen_first(const struct code *codes, size_t count)
+{
+	int64_t seen_ns = codes[0].seen_ns;
+
+	for (size_t i = 1; i < count; i++)
+		if (codes[i].seen_ns < seen_ns)
+			seen_ns = codes[i].seen_ns;
+	return seen_ns;
+}
+
 /* Of `count` addresses in one file. */
 static int32_t find_in_file(struct codes *codes, const struct code *first, size_t count)
 {
 	struct ky_arena *arena = &codes->model->arena;
 	char path[PATH_MAX], build_id[256];
-	const struct ky_symbols_file file = {path, build_id, first->seen_ns};
+	const struct ky_symbols_file file = {path, build_id, seen_first(first, count)};
 	struct ky_symbols *symbols;
 	struct ky_symbols_place place;
 	int32_t status = KYMO_OK;

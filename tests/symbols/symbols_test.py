@@ -147,6 +147,18 @@ def test_without_a_build_id_the_file_may_not_have_changed():
     assert missing and "no build id, and was changed since" in missing[0], missing
 
 
+def test_without_a_build_id_it_may_not_have_changed_since_the_first_of_several_runs():
+    build("-g", "-Wl,--build-id=none")
+    record("first.kymo")
+    shutil.copy("coder", "other")
+    os.replace("other", "coder")
+    record("second.kymo")
+    run(KYMO, "export", "-f", "second.kymo", "first.kymo", "-o", "trace.json")
+    with open("trace.json", encoding="utf-8") as f:
+        missing = json.load(f).get("symbols missing", [])
+    assert missing and "coder may not be the file that ran" in missing[0], missing
+
+
 def test_debug_information_that_is_numbers_need_not_end_like_texts():
     build("-g")
     record()
