@@ -17,7 +17,10 @@ struct perf_threads {
 	uint32_t total; /* that there are */
 };
 
-/* The calling thread first, since that one cannot end meanwhile; without /proc alone. */
+/*
+ * The calling thread first, since that one cannot end meanwhile, or, where it is the
+ * host's, the main one; without /proc alone.
+ */
 void perf_threads_list(struct perf_threads *threads);
 
 /* How many descriptors the source may hold: a quarter of what the program is allowed. */
