@@ -36,8 +36,24 @@ static int is_of_host(void)
 	return prctl(PR_GET_NAME, name) == 0 && strcmp(name, "kymo") == 0;
 }
 
-/* Adds the threads of a part of the folder, but the one that is there and the caller. */
-static void add_part(struct perf_threads *threads, const char *part, size_t size)
+/* The process goes on without it, and it cannot be followed any more. */
+static int has_main_ended(void)
+{
+	const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	char text[64] = "", *end;
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		text[0] = '\0';
+	close(fd);
+	end = strrchr(text, ')'); /* of the name; then comes the state */
+	return end && end[1] == ' ' && end[2] == 'Z';
+}
+
+/* Adds the threads of a part of the folder, but the first one and the caller. */
+static void add_part(struct perf_threads *threads, const char *part, size_t size,
+		     pid_t first)
 {
 	const char *end = part + size;
 
@@ -45,7 +61,7 @@ static void add_part(struct perf_threads *threads, const char *part, size_t size
 		const struct entry *entry = (const void *)part;
 		const pid_t tid = (pid_t)strtol(entry->name, NULL, 10);
 
-		if (tid > 0 && tid != threads->tid[0] && tid != gettid())
+		if (tid > 0 && tid != first && tid != gettid())
 			add(threads, tid);
 		part += entry->size;
 	}
@@ -54,16 +70,21 @@ static void add_part(struct perf_threads *threads, const char *part, size_t size
 void perf_threads_list(struct perf_threads *threads)
 {
 	const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const pid_t first = is_of_host() ? getpid() : gettid();
 	_Alignas(8) char part[4096];
 	long size;
 
 	threads->count = threads->total = 0;
-	add(threads, is_of_host() ? getpid() : gettid());
+	if (first == gettid() || !has_main_ended())
+		add(threads, first);
 	while (folder >= 0 &&
 	       (size = syscall(SYS_getdents64, folder, part, sizeof(part))) > 0)
-		add_part(threads, part, (size_t)size);
+		add_part(threads, part, (size_t)size, first);
 	if (folder >= 0)
 		close(folder);
+	/* That none is left but the host's cannot be for long. */
+	if (threads->count == 0)
+		add(threads, gettid());
 }
 
 uint32_t perf_descriptors_max(void)
