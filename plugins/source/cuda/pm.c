@@ -160,6 +160,7 @@ int32_t pm_prepare(const struct kymo_source_session *session, struct kymo_error 
 	int is_good;
 
 	pthread_mutex_lock(&vendor_lock);
+	pm.cupti = NULL; /* a context may be made before pm_start says which it is */
 	memset(pm.devices, 0, sizeof(pm.devices));
 	memset(&pm.trouble, 0, sizeof(pm.trouble));
 	pm.out = (struct pm_out){.host = pm.setup.host,
@@ -196,8 +197,10 @@ static int rehearse(uint32_t index)
 {
 	const uint64_t bit = 1ull << index;
 
-	if (!pm.is_wanted || pm.rehearsed & bit)
-		return pm.is_wanted != 0;
+	if (!pm.is_wanted || !pm.cupti)
+		return 0;
+	if (pm.rehearsed & bit)
+		return 1;
 	if (!pm_device_rehearse(index, pm.cupti, &pm.options))
 		return 0;
 	pm.rehearsed |= bit;

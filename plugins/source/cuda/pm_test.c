@@ -106,6 +106,22 @@ static void a_rehearsal_does_not_wait_for_the_tick(void **state)
 	end_session();
 }
 
+/* Contexts are told of from the subscription on, and from any thread. */
+static void a_context_before_the_start_is_not_asked_about(void **state)
+{
+	(void)state;
+	for (int session = 0; session < 2; session++) {
+		const uint32_t calls = pm_fake.calls;
+
+		prepare_session();
+		assert_false(pm_rehearse(0));
+		assert_int_equal(pm_fake.calls, calls);
+		pm_start(&pm_fake_table);
+		assert_true(pm_rehearse(0));
+		end_session();
+	}
+}
+
 static void nothing_begins_after_the_stop(void **state)
 {
 	(void)state;
@@ -348,6 +364,7 @@ int main(void)
 		CASE(samples_go_by_the_clock_that_they_are_near),
 		CASE(the_end_is_put_before_that_of_the_vendors_libraries),
 		CASE(a_rehearsal_does_not_wait_for_the_tick),
+		CASE(a_context_before_the_start_is_not_asked_about),
 		CASE(nothing_begins_after_the_stop),
 		CASE(a_device_that_is_not_there_is_no_trouble),
 		CASE(only_devices_that_are_used_and_allowed_are_touched),

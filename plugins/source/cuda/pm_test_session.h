@@ -223,12 +223,17 @@ static inline int end_test(void **state)
 	return 0;
 }
 
-static inline void begin_session(void)
+static inline void prepare_session(void)
 {
 	const struct kymo_source_session session = {
 		.struct_size = sizeof(session), .types = &counter_type, .type_count = 1};
 
 	assert_int_equal(pm_prepare(&session, NULL), KYMO_OK);
+}
+
+static inline void begin_session(void)
+{
+	prepare_session();
 	pm_start(pm_fake.is_old ? NULL : &pm_fake_table);
 }
 
