@@ -134,7 +134,10 @@ void ky_decode_fill(struct ky_batch *batch, const struct cupti_memset *from)
 	emit(batch, &transfer, KY_TYPE_FILL, ky_name_fill(from->memory_kind));
 }
 
-/* The device that it came from or went to; the processor counts as none. */
+/*
+ * The device that it came from or went to. Who fights for memory is a bit each: it is
+ * told of the first one. A fault of the processor has none: the first device has it.
+ */
 static uint32_t unified_device(const struct cupti_unified *from)
 {
 	switch (from->counter_kind) {
@@ -142,24 +145,33 @@ static uint32_t unified_device(const struct cupti_unified *from)
 		return from->dst_id;
 	case CUPTI_UVM_CPU_PAGE_FAULT:
 		return 0;
+	case CUPTI_UVM_THRASHING:
+		return from->src_id ? (uint32_t)__builtin_ctz(from->src_id) : 0;
 	default:
 		return from->src_id;
 	}
 }
 
+/* What these have for an end means nothing, by CUPTI's own word. */
+static int is_moment(uint32_t counter_kind)
+{
+	return counter_kind == CUPTI_UVM_CPU_PAGE_FAULT ||
+	       counter_kind == CUPTI_UVM_THRASHING ||
+	       counter_kind == CUPTI_UVM_REMOTE_MAP;
+}
+
 void ky_decode_unified(struct ky_batch *batch, const struct cupti_unified *from)
 {
 	struct kymo_record *record = ky_batch_add(batch);
-	const int is_instant =
-		from->end == 0 || from->counter_kind == CUPTI_UVM_CPU_PAGE_FAULT;
+	const int is_instant = from->end == 0 || is_moment(from->counter_kind);
 	const uint64_t end = is_instant ? from->start : from->end;
 
 	*record = (struct kymo_record){
 		.kind = is_instant ? KYMO_KIND_INSTANT : KYMO_KIND_SPAN,
 		.lines = 1,
 		.flags = ky_batch_time_flags(batch, from->start, end),
-		.track = ky_place_stream(unified_device(from), from->stream_id,
-					 KY_ROW_UNIFIED),
+		/* One row of a device: the stream that the record names is no stream. */
+		.track = ky_place_stream(unified_device(from), 0, KY_ROW_UNIFIED),
 		.type = ky_type_number(KY_TYPE_UNIFIED),
 		.name = ky_name_unified(from->counter_kind),
 		.begin = from->start,

@@ -119,6 +119,44 @@ static void a_copy_between_devices_has_both_of_them(void **state)
 	assert_int_equal(line(0)->key[1], 0); /* no rate of nothing */
 }
 
+/* ---- Unified memory ---- */
+
+static struct cupti_unified unified_of(uint32_t counter_kind, uint32_t source)
+{
+	return (struct cupti_unified){
+		.kind = CUPTI_KIND_UNIFIED_MEMORY_COUNTER,
+		.counter_kind = counter_kind,
+		.value = 4096,
+		.start = 200,
+		.end = 300,
+		.src_id = source,
+		.stream_id = 12345, /* which the vendor says is not valid */
+	};
+}
+
+static void unified_memory_is_read_as_the_vendor_says(void **state)
+{
+	const struct cupti_unified fault = unified_of(CUPTI_UVM_GPU_PAGE_FAULT, 1),
+				   thrashing = unified_of(CUPTI_UVM_THRASHING, 0x6),
+				   map = unified_of(CUPTI_UVM_REMOTE_MAP, 2);
+
+	(void)state;
+	begin(18);
+	ADD(72, fault);
+	ADD(72, thrashing);
+	ADD(72, map);
+	decode();
+	assert_int_equal(line(0)->kind, KYMO_KIND_SPAN);
+	assert_int_equal(line(0)->end, 300);
+	assert_int_equal(line(1)->kind, KYMO_KIND_INSTANT);
+	assert_int_equal(line(1)->end, 200);
+	assert_int_equal(line(2)->kind, KYMO_KIND_INSTANT);
+	/* All of a device on one row, and no device is made of two that fight. */
+	assert_int_equal(line(1)->track, line(0)->track);
+	assert_false(ky_place_knows(6));
+	assert_int_equal(test_value(line(1), KY_KEY_VALUE), 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +165,7 @@ int main(void)
 		cmocka_unit_test(a_kind_that_is_not_known_is_passed_over),
 		cmocka_unit_test(copies_are_named_by_where_they_go),
 		cmocka_unit_test(a_copy_between_devices_has_both_of_them),
+		cmocka_unit_test(unified_memory_is_read_as_the_vendor_says),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
