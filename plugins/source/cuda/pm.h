@@ -8,9 +8,9 @@
  * eight devices each may use one.
  *
  * But for pm_rehearse() and pm_seen() the calls come one at a time, as operations and
- * ticks of a source do. Life: create -> prepare -> start -> (tick | pause)* -> stop ->
- * release
- * -> prepare ...
+ * ticks of a source do. Life:
+ *
+ *     create -> prepare -> start -> (tick | pause)* -> stop -> release -> prepare ...
  */
 #ifndef KYMO_CUDA_PM_H
 #define KYMO_CUDA_PM_H

@@ -29,10 +29,7 @@ struct pm_options {
 extern const struct kymo_option_desc pm_option_metrics, pm_option_interval,
 	pm_option_buffer, pm_option_devices;
 
-/*
- * Reads what is set. False, with the problem, if something cannot be meant. `*is_set`:
- * the user named metrics.
- */
+/* Reads what is set. False, with the problem, if something cannot be meant. */
 int pm_options_read(struct pm_options *options, const struct kymo_host *host,
 		    struct kymo_source_host *self, struct pm_problem *problem);
 
