@@ -232,6 +232,15 @@ def a_forked_child_goes_on_unrecorded(folder):
     assert played.counts() == {"parallel": 1, "implicit_task": 1}, played.counts()
 
 
+def a_child_does_not_wait_for_threads_that_it_has_not(folder):
+    Played(folder, "forked_in_storm")
+    for child in range(10):
+        trace = Trace(os.path.join(folder, f"trace.json.{child}.json"))
+        assert [event["cat"] for event in trace.spans] == ["openmp.parallel"], trace.spans
+        assert [(source["state"], source.get("reason")) for source in trace.data["kymo"]["sources"]
+                if source["name"] == "openmp"] == [("recording", None)], trace.data["kymo"]["sources"]
+
+
 CASES = [
     a_region_has_a_part_in_each_thread_and_all_that_is_in_it,
     threads_are_named_by_their_roles,
@@ -249,6 +258,7 @@ CASES = [
     many_threads_with_short_regions_lose_nothing,
     pauses_and_the_end_come_at_any_moment,
     a_forked_child_goes_on_unrecorded,
+    a_child_does_not_wait_for_threads_that_it_has_not,
 ]
 
 

@@ -3,6 +3,7 @@
  * Right and wrong orders of OMPT's callbacks, each a few lines. The addresses that stand
  * for the program's code are those of functions here.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -438,6 +439,9 @@ static void target_plain(void)
 /* ---- Many ---- */
 
 #define STORM_REGIONS 1000
+#define FORKS         10
+
+static atomic_int storm_is_over, storm_rests;
 
 static void play_storm(struct team *team, unsigned int index)
 {
@@ -510,6 +514,48 @@ static void forked(void)
 	script_team(&team, 1, play_fork);
 }
 
+/* Forked while other threads are in callbacks; the child records by itself. */
+static void play_fork_in_storm(struct team *team, unsigned int index)
+{
+	union ky_ompt_data region;
+
+	if (index > 0) {
+		while (!atomic_load(&storm_is_over))
+			if (atomic_load(&storm_rests))
+				script_nap();
+			else
+				play_storm(team, index);
+		return;
+	}
+	for (unsigned int i = 0; i < FORKS; i++) {
+		int status = -1;
+		pid_t child;
+
+		script_nap();
+		child = fork();
+		if (child == 0) {
+			script_record();
+			begin_region(&region, 1);
+			PARALLEL_END(&region, NULL, 1, code());
+			script_stop();
+			script_save_as_child(i);
+			_exit(7);
+		}
+		atomic_store(&storm_rests, 1);
+		if (waitpid(child, &status, 0) != child || status != 7 << 8)
+			exit(5);
+		atomic_store(&storm_rests, 0);
+	}
+	atomic_store(&storm_is_over, 1);
+}
+
+static void forked_in_storm(void)
+{
+	struct team team;
+
+	script_team(&team, 2, play_fork_in_storm);
+}
+
 const struct scenario scenarios[] = {
 	{"region", region, NULL, 0},
 	{"missing_ends", missing_ends, NULL, 0},
@@ -526,5 +572,6 @@ const struct scenario scenarios[] = {
 	{"storm", storm, NULL, 0},
 	{"restless_storm", restless_storm, NULL, 0},
 	{"forked", forked, NULL, 0},
+	{"forked_in_storm", forked_in_storm, NULL, 0},
 	{NULL, NULL, NULL, 0},
 };

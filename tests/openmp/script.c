@@ -17,6 +17,7 @@
 #include "script.h"
 
 static struct kymo_session *session;
+static const char *trace_path;
 
 static void must(int32_t status, const struct kymo_error *error)
 {
@@ -44,6 +45,15 @@ void script_stop(void)
 		return;
 	is_stopped = 1;
 	must(kymo_session_stop(session, &error), &error);
+}
+
+void script_save_as_child(unsigned int number)
+{
+	struct kymo_error error;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s.%u.json", trace_path, number);
+	must(kymo_session_save(session, path, NULL, NULL, &error), &error);
 }
 
 void script_pause(int is_paused)
@@ -110,12 +120,13 @@ int main(int argc, char **argv)
 	for (const struct scenario *scenario = scenarios; scenario->name; scenario++) {
 		if (strcmp(scenario->name, argv[1]) != 0)
 			continue;
+		trace_path = argv[3];
 		fake_start(argv[2], scenario->never);
 		if (!scenario->starts_itself)
 			script_record();
 		scenario->play();
 		script_stop();
-		must(kymo_session_save(session, argv[3], NULL, NULL, &error), &error);
+		must(kymo_session_save(session, trace_path, NULL, NULL, &error), &error);
 		kymo_session_destroy(session);
 		return 0;
 	}

@@ -31,6 +31,8 @@ extern const struct scenario scenarios[];
 void script_record(void);
 void script_stop(void);
 void script_pause(int is_paused);
+/* A session of a forked child, to TRACE.NUMBER.json. */
+void script_save_as_child(unsigned int number);
 
 /* Long enough to be seen in a trace. */
 void script_nap(void);

@@ -371,10 +371,14 @@ void ky_thread_prepare(void)
 
 /*
  * Only the calling thread is left, under another number. The others' places are lost,
- * since nobody can tell theirs from those of threads that the child has made.
+ * since nobody can tell theirs from those of threads that the child has made. Who was
+ * inside of a callback never leaves it; who is the child's has not come in yet, since
+ * this comes first.
  */
 void ky_thread_forked(void)
 {
+	for (struct ky_thread *thread = atomic_load(&list); thread; thread = thread->next)
+		atomic_store(&thread->is_inside, 0);
 	if (own)
 		set_identity(own, ky_thread_role(own));
 }
