@@ -65,6 +65,8 @@ def a_region_has_a_part_in_each_thread_and_all_that_is_in_it(folder):
                                "sync_region": 8, "sync_wait": 8}, played.counts()
     region = played.by_type["parallel"][0]
     assert region["args"]["threads"] == 4, region
+    # Of the call, not of what stands behind it.
+    assert region["name"].startswith("code_of_region+0x0"), region
     parts = played.by_type["implicit_task"]
     assert sorted(part["args"]["thread"] for part in parts) == [0, 1, 2, 3]
     assert all(lies_in(part, region) for part in parts), parts

@@ -28,6 +28,7 @@ void code_of_region(void)
 {
 }
 
+/* As where it begins with a call: what was called returns to the byte behind that. */
 static const void *code(void)
 {
 	return (const char *)(uintptr_t)code_of_region + 1;

@@ -55,7 +55,9 @@ uint32_t ky_code_index(const void *address)
 	if (KYMO_UNLIKELY(atomic_load_explicit(&slots[slot].number,
 					       memory_order_relaxed) == 0)) {
 		const int saved_errno = errno;
-		const uint32_t number = ky_state.host->code(ky_state.source, address);
+		/* OMPT's addresses are where the call returns to. */
+		const uint32_t number =
+			ky_state.host->code(ky_state.source, (const char *)address - 1);
 
 		atomic_store_explicit(&slots[slot].number, number ? number : NOT_KEPT,
 				      memory_order_relaxed);

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * A small index for the address: the same one for the same address, 0 where there is none
- * or no room for one more. The first time it asks the host; after that it is a look into
- * a table, without a lock.
+ * A small index for the address that a call returns to: the same one for the same
+ * address, 0 where there is none or no room for one more. The first time it asks the
+ * host; after that it is a look into a table, without a lock.
  */
 uint32_t ky_code_index(const void *address);
 
