@@ -314,6 +314,13 @@ def test_after_the_recording_nothing_is_told_any_more():
     assert run.report["enabled"] == 0 and run.report["subscribed"] == 0, run.report
 
 
+def test_what_begins_to_record_after_the_end_lets_go():
+    run = record("cupti hang cuptiSubscribe 2500\nlaunch one 5\nsync\nsleep 500\nlaunch two\nsync",
+                 more=["--duration", "1"], losses=True)
+    assert not run.of("kernel"), run.of("kernel")
+    assert run.report["enabled"] == 0 and run.report["subscribed"] == 0, run.report
+
+
 # ---- Sessions of the program's own, without the driver's injection ----
 
 def sessions(scenario, count):

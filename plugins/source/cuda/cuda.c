@@ -139,21 +139,6 @@ static int32_t attach(struct ky_trouble *trouble)
 	return status;
 }
 
-/* After the host was attached from within the driver, or CUDA has come to a child. */
-static void attach_late(int is_child)
-{
-	struct ky_trouble trouble;
-
-	if (!atomic_load(&ky_source.is_wanted) || atomic_load(&ky_source.is_attached))
-		return;
-	if (attach(&trouble) != KYMO_OK)
-		return;
-	if (!trouble.reason[0] && is_child)
-		tell(KYMO_STATE_RECORDING, NULL, NULL);
-	ky_pm_attached(1);
-	begin_timer();
-}
-
 /* ---- Operations ---- */
 
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
@@ -324,6 +309,27 @@ const struct kymo_plugin ky_cuda_plugin = {
 const struct kymo_plugin *kymo_plugin_entry_v1(void)
 {
 	return &ky_cuda_plugin;
+}
+
+/* After the host was attached from within the driver, or CUDA has come to a child. */
+static void attach_late(int is_child)
+{
+	struct ky_trouble trouble;
+
+	if (!atomic_load(&ky_source.is_wanted) || atomic_load(&ky_source.is_attached))
+		return;
+	if (attach(&trouble) != KYMO_OK)
+		return;
+	/* Whoever has stopped it meanwhile may have found nothing to stop. */
+	if (!atomic_load(&ky_source.is_wanted)) {
+		ky_attach_stop();
+		flush(&ky_source, 0);
+		return;
+	}
+	if (!trouble.reason[0] && is_child)
+		tell(KYMO_STATE_RECORDING, NULL, NULL);
+	ky_pm_attached(1);
+	begin_timer();
 }
 
 /*
