@@ -3,8 +3,6 @@
 
 #include <time.h>
 
-#include "place.h"
-
 /* The library that has been told of our clock. */
 static void *told_library;
 
@@ -30,18 +28,13 @@ int32_t ky_clock_begin(void)
 		.ticks_num = 1000000000,
 		.ticks_den = 1,
 	};
-	const uint32_t before = ky_source.clock;
-	int32_t status;
 
 	if (!is_ours() && library->ActivityRegisterTimestampCallback &&
 	    library->ActivityRegisterTimestampCallback(monotonic_ns) == CUPTI_RC_SUCCESS)
 		told_library = library->handle;
 	desc.kind = is_ours() ? KYMO_CLOCK_MONOTONIC : KYMO_CLOCK_COUNTER;
 	desc.name = is_ours() ? KYMO_STR("CUPTI by CLOCK_MONOTONIC") : KYMO_STR("CUPTI");
-	status = ky_source.host->clock(ky_source.self, &desc, &ky_source.clock);
-	if (before != ky_source.clock)
-		ky_place_forget();
-	return status;
+	return ky_source.host->clock(ky_source.self, &desc, &ky_source.clock);
 }
 
 void ky_clock_forget(void)

@@ -29,6 +29,7 @@ static struct {
 } threads[THREADS];
 
 static uint32_t overhead_track;
+static uint32_t tracks_clock; /* by which all tracks above go */
 static int threads_are_system;
 
 static uint32_t slot_of(uint64_t key, uint32_t count)
@@ -259,14 +260,17 @@ uint32_t ky_place_overhead(void)
 	return overhead_track;
 }
 
-void ky_place_begin(int is_system)
-{
-	threads_are_system = is_system;
-}
-
 void ky_place_forget(void)
 {
 	memset(tracks, 0, sizeof(tracks));
 	memset(threads, 0, sizeof(threads));
 	overhead_track = 0;
+}
+
+void ky_place_begin(int is_system)
+{
+	threads_are_system = is_system;
+	if (tracks_clock != ky_source.clock)
+		ky_place_forget();
+	tracks_clock = ky_source.clock;
 }

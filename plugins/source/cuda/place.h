@@ -32,9 +32,11 @@ uint32_t ky_place_thread(uint32_t thread);
 /* What CUPTI itself costs, where it names no thread. */
 uint32_t ky_place_overhead(void);
 
-/* `is_system`: CUPTI speaks of threads by the kernel's ids. */
+/*
+ * `is_system`: CUPTI speaks of threads by the kernel's ids. Where the clock is another
+ * one than before, tracks are others as well.
+ */
 void ky_place_begin(int is_system);
-/* Whenever the clock is another one, tracks are others as well. */
 void ky_place_forget(void);
 
 #endif
