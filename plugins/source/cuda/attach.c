@@ -260,7 +260,8 @@ static int32_t enable(size_t index)
 static void on_callback(void *user, uint32_t domain, uint32_t cbid, const void *data)
 {
 	(void)user;
-	if (domain != CUPTI_DOMAIN_RESOURCE || cbid != CUPTI_CONTEXT_CREATED)
+	if (domain != CUPTI_DOMAIN_RESOURCE || cbid != CUPTI_CONTEXT_CREATED ||
+	    !atomic_load(&ky_source.is_wanted))
 		return;
 	ky_pm_context(data);
 	for (size_t i = 0; i < KIND_COUNT; i++)
