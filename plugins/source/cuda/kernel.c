@@ -134,16 +134,15 @@ static int measure_block(const struct cupti_kernel *from, struct ky_occupancy *o
 {
 	const struct ky_device *device = ky_place_device(from->device_id);
 	const double threads = (double)from->block_x * from->block_y * from->block_z;
-	const struct ky_launch launch = {
-		.threads = (uint32_t)threads,
-		.registers = from->registers_per_thread,
-		.shared_bytes =
-			(uint64_t)((int64_t)from->static_shared + from->dynamic_shared),
-	};
+	struct ky_launch launch = {.registers = from->registers_per_thread};
 
-	return device && threads > 0 && threads <= MOST_THREADS &&
-	       from->static_shared >= 0 && from->dynamic_shared >= 0 &&
-	       ky_occupancy_of(&device->limits, &launch, out);
+	if (!device || threads <= 0 || threads > MOST_THREADS ||
+	    from->static_shared < 0 || from->dynamic_shared < 0)
+		return 0;
+	launch.threads = (uint32_t)threads;
+	launch.shared_bytes =
+		(uint64_t)from->static_shared + (uint64_t)from->dynamic_shared;
+	return ky_occupancy_of(&device->limits, &launch, out);
 }
 
 /* What the launch puts on the device, of which a multiprocessor holds so many blocks. */
