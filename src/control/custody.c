@@ -11,12 +11,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "control/channel.h"
 #include "control/command.h"
 #include "control/output.h"
 
 #define GENERATION_MAX 2u
+#define PATIENCE_NS    30000000000u /* a keeper is ready in milliseconds */
+#define NS_PER_MS      1000000u
+#define NS_PER_SECOND  1000000000u
 
 /* Bits of `unsent`: one of each kind of message. */
 #define BIT(kind) (1u << (kind))
@@ -227,6 +231,16 @@ static int32_t replace_keeper(struct ky_custody *custody, struct kymo_error *err
 	return spawn_keeper(custody, error);
 }
 
+/* The file that the keeper writes to, if there is one. */
+static int find_file(const struct ky_custody *custody, char *path, size_t size)
+{
+	const struct ky_keeper_setup *setup = &custody->keeper_setup;
+
+	return ky_output_capture_path(setup->outputs[0], setup->recorder, path, size,
+				      NULL) == KYMO_OK &&
+	       access(path, F_OK) == 0;
+}
+
 static void keeper_died(struct ky_custody *custody)
 {
 	struct ky_outcome *outcome = &custody->outcome;
@@ -246,10 +260,7 @@ static void keeper_died(struct ky_custody *custody)
 			     "the process that keeps the recording ended twice, the last "
 			     "time with status %d",
 			     WEXITSTATUS(wait_status));
-	if (ky_output_capture_path(custody->keeper_setup.outputs[0],
-				   custody->keeper_setup.recorder, path, sizeof(path),
-				   NULL) == KYMO_OK &&
-	    access(path, F_OK) == 0)
+	if (find_file(custody, path, sizeof(path)))
 		memcpy(outcome->capture, path, sizeof(path));
 	be_over(custody);
 }
@@ -325,6 +336,31 @@ static int32_t share_progress(struct ky_keeper_setup *setup, struct kymo_error *
 	return KYMO_OK;
 }
 
+/* The keeper's first word, which is not waited for without end. */
+static int32_t hear_first_word(struct ky_custody *custody, struct kymo_error *error)
+{
+	const uint64_t patience_ns =
+		custody->patience_ns ? custody->patience_ns : PATIENCE_NS;
+	const uint64_t begin_ns = ky_monotonic_ns();
+	uint64_t spent_ns = 0;
+
+	while (!custody->is_ready && !custody->is_over && spent_ns < patience_ns) {
+		const uint64_t left_ns = patience_ns - spent_ns;
+
+		if (ky_loop_step(custody->loop, (int)(left_ns / NS_PER_MS) + 1) < 0)
+			return ky_error_set_errno(error, errno,
+						  "cannot wait for the keeper");
+		spent_ns = ky_monotonic_ns() - begin_ns;
+	}
+	if (custody->is_ready || custody->is_over)
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_IO,
+			    "the process that is to keep the recording has not begun "
+			    "within %llu s: is \"%s\" on a disk that answers?",
+			    (unsigned long long)(patience_ns / NS_PER_SECOND),
+			    custody->keeper_setup.outputs[0]);
+}
+
 int32_t ky_custody_open(struct ky_custody *custody, struct kymo_error *error)
 {
 	int32_t status;
@@ -337,8 +373,8 @@ int32_t ky_custody_open(struct ky_custody *custody, struct kymo_error *error)
 		status = add_spare(custody, error);
 	if (!status)
 		status = spawn_keeper(custody, error);
-	while (!status && !custody->is_ready && !custody->is_over)
-		ky_loop_step(custody->loop, -1);
+	if (!status)
+		status = hear_first_word(custody, error);
 	if (!status && custody->outcome.error.status) {
 		status = custody->outcome.error.status;
 		if (error)
@@ -429,14 +465,33 @@ void ky_custody_finish(struct ky_custody *custody)
 	push(custody);
 }
 
+/* One that was never heard would not obey either. */
+static void kill_keeper(struct ky_custody *custody)
+{
+	char path[sizeof(custody->outcome.capture)];
+
+	be_over(custody);
+	if (custody->keeper > 0)
+		kill(custody->keeper, SIGKILL);
+	reap_keeper(custody);
+	if (find_file(custody, path, sizeof(path)))
+		unlink(path);
+}
+
 void ky_custody_abandon(struct ky_custody *custody)
 {
 	if (!custody->loop || custody->is_over || custody->keeper_fd < 0)
 		return;
+	if (!custody->is_ready) {
+		kill_keeper(custody);
+		return;
+	}
 	custody->keeper_setup.generation = GENERATION_MAX; /* not worth another one */
 	custody->is_finishing = 1;
 	custody->unsent |= BIT(KY_HANDOVER_ABANDON);
 	push(custody);
 	while (!custody->is_over)
-		ky_loop_step(custody->loop, -1);
+		if (ky_loop_step(custody->loop, -1) < 0)
+			be_over(custody); /* it has been told, and sees that we go */
+	reap_keeper(custody);
 }

@@ -39,6 +39,7 @@ struct ky_custody {
 	/* Told when the processes have obeyed, and how many have not; may be NULL. */
 	void (*obeyed)(void *owner, uint32_t command, uint64_t not_count);
 	void *obeyed_owner;
+	uint64_t patience_ns; /* for the keeper's first word; 0: half a minute */
 	int is_ready, is_finishing;
 	int is_over; /* outcome is there, whatever it is */
 	struct ky_outcome outcome;
@@ -47,7 +48,8 @@ struct ky_custody {
 /*
  * Makes a capture in advance and a keeper, and waits until that has warmed it; zero the
  * object before and fill the three first members. An output that cannot be made is an
- * error here. The other functions accept an object for which this has failed.
+ * error here, and so is a keeper that does not begin in time. The other functions accept
+ * an object for which this has failed.
  */
 int32_t ky_custody_open(struct ky_custody *custody, struct kymo_error *error);
 

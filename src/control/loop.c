@@ -48,9 +48,10 @@ int ky_loop_step(struct ky_loop *loop, int timeout_ms)
 {
 	struct epoll_event event;
 	struct ky_watch *watch;
+	const int count = epoll_wait(loop->epoll_fd, &event, 1, timeout_ms);
 
-	if (epoll_wait(loop->epoll_fd, &event, 1, timeout_ms) < 1)
-		return 0;
+	if (count < 1)
+		return count < 0 && errno != EINTR ? -1 : 0;
 	watch = event.data.ptr;
 	watch->ready(watch->owner, watch);
 	return 1;

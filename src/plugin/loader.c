@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,6 +150,37 @@ static int32_t say_no_entry(void *object, struct kymo_error *error)
 			    KYMO_PLUGIN_ENTRY);
 }
 
+/* A descriptor that nobody but us has a reason to close. */
+struct guard {
+	int fd; /* -1: there is none left to be had */
+	ino_t inode;
+};
+
+static struct guard make_guard(void)
+{
+	struct guard guard = {.fd = memfd_create("kymo-guard", MFD_CLOEXEC)};
+	struct stat info = {0};
+
+	if (guard.fd >= 0)
+		fstat(guard.fd, &info);
+	guard.inode = info.st_ino;
+	return guard;
+}
+
+/* Whether it was there still. */
+static int end_guard(const struct guard *guard)
+{
+	struct stat info;
+
+	if (guard->fd < 0)
+		return 1;
+	/* The number may be another file's by now. */
+	if (fstat(guard->fd, &info) != 0 || info.st_ino != guard->inode)
+		return 0;
+	close(guard->fd);
+	return 1;
+}
+
 static int32_t open_object(const char *path, const struct kymo_plugin **out,
 			   struct kymo_error *error)
 {
@@ -167,6 +199,20 @@ static int32_t open_object(const char *path, const struct kymo_plugin **out,
 	memcpy(&entry, &symbol, sizeof(entry));
 	*out = entry();
 	return ky_plugin_check(*out, error);
+}
+
+/* With descriptors gone nothing of this process can be relied on. */
+static int32_t open_guarded(const char *path, const struct kymo_plugin **out,
+			    struct kymo_error *error)
+{
+	const struct guard guard = make_guard();
+	int32_t status = open_object(path, out, error);
+
+	if (end_guard(&guard))
+		return status;
+	return ky_error_set(error, KYMO_ERROR_STATE,
+			    "it closed descriptors that are not its own when it was "
+			    "loaded");
 }
 
 static int32_t load_real(const char *path, const struct kymo_plugin **out,
@@ -188,7 +234,7 @@ static int32_t load_real(const char *path, const struct kymo_plugin **out,
 	*out = find_loaded(&file);
 	if (*out)
 		return KYMO_OK;
-	status = open_object(path, out, error);
+	status = open_guarded(path, out, error);
 	if (status == KYMO_OK)
 		status = remember(&file, *out, error);
 	return status;

@@ -12,7 +12,8 @@
 /*
  * Loads and checks the plug-in at an absolute path. KYMO_ERROR_NOT_FOUND when there is no
  * file, KYMO_ERROR_UNSUPPORTED when it is no plug-in of ours (no entry), _VERSION and
- * _PLUGIN when it is a bad one.
+ * _PLUGIN when it is a bad one, _STATE when it has closed descriptors of this process,
+ * which should come to its end then.
  */
 int32_t ky_plugin_load(const char *path, const struct kymo_plugin **out,
 		       struct kymo_error *error);

@@ -92,7 +92,7 @@ static int look_at_plugin(void *context, const char *path)
 		/* What is no plug-in of ours may lie there too. */
 		if (error.status != KYMO_ERROR_UNSUPPORTED)
 			search->broken = error;
-		return 0;
+		return error.status == KYMO_ERROR_STATE;
 	}
 	for (size_t i = 0; plugin->sinks && plugin->sinks[i]; i++)
 		offer(search, plugin->sinks[i]);
@@ -127,6 +127,10 @@ int32_t ky_sink_choose(const char *path, const char *own, struct ky_sink_choice 
 	status = ky_plugin_each("sink", look_at_plugin, &search, error);
 	if (status != KYMO_OK)
 		return status;
+	/* Ours may be gone too: nothing that is begun now would come to a good end. */
+	if (search.broken.status == KYMO_ERROR_STATE)
+		return ky_error_set(error, KYMO_ERROR_PLUGIN, "%s",
+				    search.broken.message);
 	*out = (struct ky_sink_choice){.desc = search.best, .path = search.path};
 	if (search.best)
 		return KYMO_OK;

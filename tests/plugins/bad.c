@@ -24,6 +24,8 @@
 #define LOAD_CRASHES 12
 #define LOAD_HANGS   13
 #define LOAD_PRINTS  14
+#define LOAD_CLOSES  15 /* all descriptors */
+#define ENTRY_CLOSES 16
 /* What its probe does. */
 #define PROBE_CRASHES  20
 #define PROBE_HANGS    21
@@ -68,7 +70,7 @@ static int32_t stop(void *source, uint64_t deadline_ns)
 	return KYMO_OK;
 }
 
-#if FAULT == LOAD_CRASHES || FAULT == LOAD_HANGS || FAULT == LOAD_PRINTS
+#if FAULT >= LOAD_CRASHES && FAULT <= LOAD_CLOSES
 __attribute__((constructor)) static void load(void)
 {
 #if FAULT == LOAD_CRASHES
@@ -76,6 +78,8 @@ __attribute__((constructor)) static void load(void)
 #elif FAULT == LOAD_HANGS
 	for (;;)
 		pause();
+#elif FAULT == LOAD_CLOSES
+	closefrom(3);
 #else
 	puts("hello from the constructor");
 	fflush(stdout);
@@ -190,5 +194,8 @@ const struct kymo_plugin *kymo_plugin_entry_v2(void)
 const struct kymo_plugin *kymo_plugin_entry_v1(void)
 #endif
 {
+#if FAULT == ENTRY_CLOSES
+	closefrom(3);
+#endif
 	return FAULT == NO_TABLE ? NULL : &plugin;
 }

@@ -125,6 +125,11 @@ def what_hangs_while_it_is_loaded_is_told_and_the_program_is_not_started(folder)
     assert "it did not come to an end when it was loaded" in result.stderr, result.stderr
 
 
+def what_closes_descriptors_while_it_is_loaded_is_told_and_the_program_is_not_started(folder):
+    for name in "load_closes", "entry_closes":
+        check_refused(folder, name, "it closed descriptors that are not its own when it was loaded")
+
+
 def what_prints_while_it_is_loaded_does_not_spoil_what_doctor_prints(_folder):
     source = doctor("load_prints")
     assert source["state"] == "usable" and "hello from the constructor" in source["said"], source
@@ -216,6 +221,28 @@ def a_bad_plugin_that_is_installed_is_told_before_the_program_starts(folder):
     assert 'bad_no_stop.so: source 1: "bad": the operation "stop" is missing' in lines[1], lines
     assert lines[2] == "program", lines
     assert "no_entry" not in result.stderr and "crashed" not in "".join(lines[2:]), lines
+
+
+def an_installed_source_that_closes_descriptors_is_left_out(folder):
+    tree = Tree(folder, "load_closes", "nothing")
+    result = tree.run("record", "-o", os.path.join(folder, "t.json"), "--", "true")
+    assert result.returncode == 0 and os.path.exists(os.path.join(folder, "t.json")), result
+    assert "bad_load_closes.so: it closed descriptors" in result.stderr, result.stderr
+
+
+def an_installed_sink_that_closes_descriptors_is_named_by_who_fails_because_of_it(folder):
+    tree = Tree(folder)
+    capture, ran = os.path.join(folder, "c.kymo"), os.path.join(folder, "ran")
+    assert tree.run("record", "-o", capture, "--", "true").returncode == 0
+    shutil.copy(plugin("load_closes"), os.path.join(folder, "plugins", "sink"))
+    output = ["-o", os.path.join(folder, "t.json")]
+    for result in (tree.run("record", *output, "--", "touch", ran),
+                   tree.run("export", capture, *output)):
+        assert result.returncode in (1, 125), result
+        assert result.stderr.count("\n") == 1, result.stderr
+        assert "bad_load_closes.so: it closed descriptors" in result.stderr, result.stderr
+    assert not os.path.exists(ran) and not os.path.exists(output[1])
+    assert not [n for n in os.listdir(folder) if n.startswith(".")], os.listdir(folder)
 
 
 def doctor_tells_all_that_is_installed(folder):
