@@ -170,6 +170,27 @@ static void print_line(FILE *to, const struct kymo_output *output,
 	fputc('\n', to);
 }
 
+/* What is being written, for who ends the process meanwhile. */
+static const struct arguments *under_way;
+
+/*
+ * A sink has called exit(), or a library of its. This runs in its thread, before buffers
+ * of anybody are written to a half file, and the status is not the sink's to choose.
+ */
+static void tell_early_end(void)
+{
+	if (!under_way)
+		return;
+	fputs("kymo: export: a sink has ended this process while it wrote ", stderr);
+	for (size_t i = 0; i < under_way->count; i++) {
+		fputs(i > 0 ? ", \"" : "\"", stderr);
+		ky_say_text(stderr, under_way->list[i]->path);
+		fputc('"', stderr);
+	}
+	fputs(": do not rely on what is there; the captures are as they were\n", stderr);
+	_exit(KY_EXIT_FAILED);
+}
+
 /* Writes the outputs and, where somebody looks, says how far that is. */
 static int32_t write_outputs(struct arguments *arguments, const char *const *captures,
 			     size_t count, struct kymo_summary *summary,
@@ -206,8 +227,11 @@ static int export(struct arguments *arguments, const char *const *captures, size
 	FILE *to = stdout;
 	int status = 0;
 
+	if (atexit(tell_early_end) == 0)
+		under_way = arguments;
 	if (write_outputs(arguments, captures, count, &summary, &error) != KYMO_OK)
 		status = ky_say_error(KY_EXIT_FAILED, "%s", error.message);
+	under_way = NULL;
 	for (size_t i = 0; i < arguments->count; i++)
 		if (is_stdout(arguments->list[i]->path))
 			to = stderr;

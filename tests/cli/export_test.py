@@ -9,7 +9,7 @@ import select
 import subprocess
 import time
 
-from record_test import KYMO, LIMIT_S, check, main
+from record_test import KYMO, LIMIT_S, PROGRAMS, check, main
 
 
 def start_export(place, stderr):
@@ -71,10 +71,26 @@ def nothing_is_said_to_a_file(place):
     assert b"%" not in err and b"\r" not in err, err
 
 
+def a_sink_that_ends_the_process_is_told_and_is_no_success(place):
+    check(place.finish(place.start([], ["mark", "3"], output="t.kymo")), 0)
+    sink = os.path.join(PROGRAMS, "exiting_sink.so")
+    for when in "open", "begin", "batch", "end":
+        result = place.finish(place.run([KYMO, "export", "t.kymo", "--sink", sink,
+                                         "-o", f"{when}.exit", "-o", "t.json.gz"]))
+        check(result, 1, says=rf'a sink has ended this process .* "{when}\.exit", "t\.json\.gz"')
+        assert len(result.lines) == 1 and result.out == "", result
+        assert place.left() == ["t.kymo"], (when, place.left())
+    # One that does not is none.
+    result = place.finish(place.run([KYMO, "export", "t.kymo", "--sink", sink, "-o", "no.exit"]))
+    check(result, 0)
+    assert "3 events" in result.out, result
+
+
 CASES = [
     what_takes_long_says_how_far_it_is_on_a_terminal,
     a_capture_that_is_named_twice_is_refused,
     nothing_is_said_to_a_file,
+    a_sink_that_ends_the_process_is_told_and_is_no_success,
 ]
 
 if __name__ == "__main__":
