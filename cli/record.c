@@ -346,12 +346,18 @@ static void say_missing(const struct kymo_recorder_result *result,
 	if (result->failed[0])
 		ky_say_error(0, "not recorded: %s", result->failed);
 	say_partly(result->partly);
+	/* It may be loaded where nothing could be recorded, as the last line says then.
+	 */
 	if (options->sources && result->absent[0])
-		ky_say_error(0, "%s: never loaded by the program%s%s", result->absent,
+		ky_say_error(0, "%s: never loaded by %s%s%s", result->absent,
+			     result->refused_count > 0 ? "a process that was recorded"
+						       : "the program",
 			     result->absent_remedy[0] ? "; " : "", result->absent_remedy);
 	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0] ||
 		 result->partly[0] || result->window[0])
 		return;
+	else if (result->refused_count > 0)
+		ky_say_error(0, "nothing was recorded");
 	else if (result->absent[0])
 		ky_say_error(0,
 			     "nothing was recorded: the program made no mark%s and "

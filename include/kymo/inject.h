@@ -11,9 +11,13 @@
 #endif
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <kymo/plugin.h>
 
@@ -22,10 +26,58 @@ typedef int32_t (*kymo_agent_attach_fn)(const struct kymo_plugin *plugin,
 					struct kymo_error *error);
 
 /*
+ * Frozen: what a plug-in that has found no agent says to the recorder, whose socket's
+ * path stands in KYMO_SESSION: one packet, of which no answer is awaited.
+ */
+struct kymo_inject_word {
+	uint32_t magic; /* KYMO_INJECT_MAGIC */
+	uint16_t abi_major, abi_minor;
+	uint32_t kind; /* KYMO_INJECT_NO_AGENT */
+	uint32_t reserved0;
+	char plugin[72];
+	char message[512];
+};
+
+#define KYMO_INJECT_MAGIC    0x5441594bu /* "KYAT" read as little endian */
+#define KYMO_INJECT_NO_AGENT 6u
+
+/* Does not wait: where nobody listens, or too many talk, nobody is told. */
+static inline void kymo_inject_tell(const struct kymo_plugin *plugin, const char *message)
+{
+	const char *path = secure_getenv("KYMO_SESSION");
+	const int kept = errno;
+	struct kymo_inject_word word;
+	struct sockaddr_un address;
+	int fd;
+
+	if (!path || path[0] != '/' || strlen(path) >= sizeof(address.sun_path))
+		return;
+	memset(&word, 0, sizeof(word));
+	word.magic = KYMO_INJECT_MAGIC;
+	word.abi_major = KYMO_PLUGIN_ABI_MAJOR;
+	word.abi_minor = KYMO_PLUGIN_ABI_MINOR;
+	word.kind = KYMO_INJECT_NO_AGENT;
+	snprintf(word.plugin, sizeof(word.plugin), "%s",
+		 plugin && plugin->name ? plugin->name : "unknown");
+	snprintf(word.message, sizeof(word.message), "%s", message);
+	memset(&address, 0, sizeof(address));
+	address.sun_family = AF_UNIX;
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 &&
+	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		send(fd, &word, sizeof(word), MSG_NOSIGNAL);
+	if (fd >= 0)
+		close(fd);
+	errno = kept;
+}
+
+/*
  * Attaches the plug-in to the agent of this process: the one that the program has loaded
  * already, else the library whose absolute path stands in KYMO_AGENT (set by the
- * recorder). KYMO_ERROR_NOT_FOUND if there is neither: nobody wants a recording here and
- * the plug-in should be a pure pass-through. Not for signal handlers.
+ * recorder). KYMO_ERROR_NOT_FOUND if there is neither, which a recorder is told if there
+ * is one: nobody can record here and the plug-in should be a pure pass-through. Not for
+ * signal handlers.
  */
 static inline int32_t kymo_inject(const struct kymo_plugin *plugin,
 				  const struct kymo_host **out, struct kymo_error *error)
@@ -48,12 +100,14 @@ static inline int32_t kymo_inject(const struct kymo_plugin *plugin,
 				why = "KYMO_AGENT is not an absolute path";
 			else if (path)
 				why = dlerror();
+			if (!why)
+				why = path;
 			if (error) {
 				error->status = KYMO_ERROR_NOT_FOUND;
 				snprintf(error->message, sizeof(error->message),
-					 "no Kymo agent in this process: %s",
-					 why ? why : path);
+					 "no Kymo agent in this process: %s", why);
 			}
+			kymo_inject_tell(plugin, why);
 			return KYMO_ERROR_NOT_FOUND;
 		}
 	}

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <kymo/inject.h>
+
 #include "base/error.h"
 #include "base/proc_stat.h"
 #include "record/layout.h"
@@ -174,5 +176,22 @@ int32_t ky_answer_check(struct ky_answer *answer, size_t size, struct kymo_error
 	if (status)
 		return status;
 	terminate(answer->message, sizeof(answer->message));
+	return KYMO_OK;
+}
+
+KYMO_STATIC_ASSERT(sizeof(struct kymo_inject_word) == 600);
+KYMO_STATIC_ASSERT(offsetof(struct kymo_inject_word, kind) ==
+		   offsetof(struct ky_message_head, kind));
+KYMO_STATIC_ASSERT(KYMO_INJECT_MAGIC == KY_PROTOCOL_MAGIC);
+KYMO_STATIC_ASSERT(KYMO_INJECT_NO_AGENT == KY_MESSAGE_NO_AGENT);
+
+int32_t ky_inject_word_check(struct kymo_inject_word *word, size_t size,
+			     struct kymo_error *error)
+{
+	if (size < sizeof(*word) || word->magic != KY_PROTOCOL_MAGIC)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "not a message of the attach protocol");
+	terminate(word->plugin, sizeof(word->plugin));
+	terminate(word->message, sizeof(word->message));
 	return KYMO_OK;
 }

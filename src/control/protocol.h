@@ -12,6 +12,11 @@
  *     caller    order        what is to be done
  *     recorder  answer       that all processes have done it, or why not
  *
+ * And a plug-in that has found no agent in its process, which is no agent's word and not
+ * answered; <kymo/inject.h> has it:
+ *
+ *     plug-in   no agent     who I am, and why
+ *
  * Each message has a fixed size and is one packet. The head is the same in every version,
  * so that two sides that do not understand each other can still name both numbers. In
  * later minors messages grow at the end: a receiver takes more than it knows, not less.
@@ -44,6 +49,7 @@
 #define KY_MESSAGE_ATTACHED 3u
 #define KY_MESSAGE_ORDER    4u
 #define KY_MESSAGE_ANSWER   5u
+#define KY_MESSAGE_NO_AGENT 6u /* FROZEN, in all majors */
 
 /* FROZEN, in all majors. */
 struct ky_message_head {
@@ -126,6 +132,11 @@ int32_t ky_attached_check(struct ky_attached *attached, size_t size,
 int32_t ky_order_check(const struct ky_order *order, size_t size,
 		       struct kymo_error *error);
 int32_t ky_answer_check(struct ky_answer *answer, size_t size, struct kymo_error *error);
+
+/* No version is asked for: who wrote it knows nothing of this protocol. */
+struct kymo_inject_word;
+int32_t ky_inject_word_check(struct kymo_inject_word *word, size_t size,
+			     struct kymo_error *error);
 
 KYMO_STATIC_ASSERT(sizeof(struct ky_message_head) == 16);
 KYMO_STATIC_ASSERT(sizeof(struct ky_hello) == 1160);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <kymo/inject.h>
+
 #include "record/layout.h"
 #include "support/test.h"
 
@@ -97,6 +99,23 @@ static void texts_that_are_not_terminated_are_cut(void **state)
 	assert_int_equal(strlen(hello.attaching), sizeof(hello.attaching) - 1);
 }
 
+/* Whoever wrote it: of a plug-in no version is asked. */
+static void the_word_of_a_plugin_without_agent_is_checked_and_cut(void **state)
+{
+	struct kymo_inject_word word;
+
+	(void)state;
+	memset(&word, 'x', sizeof(word));
+	assert_int_equal(ky_inject_word_check(&word, sizeof(word), NULL),
+			 KYMO_ERROR_INVALID);
+	word.magic = KYMO_INJECT_MAGIC;
+	assert_int_equal(ky_inject_word_check(&word, sizeof(word) - 1, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(ky_inject_word_check(&word, sizeof(word), NULL), KYMO_OK);
+	assert_int_equal(strlen(word.plugin), sizeof(word.plugin) - 1);
+	assert_int_equal(strlen(word.message), sizeof(word.message) - 1);
+}
+
 static void only_known_orders_pass(void **state)
 {
 	struct kymo_error error = {0};
@@ -138,6 +157,7 @@ int main(void)
 		cmocka_unit_test(another_major_is_refused_with_both_numbers),
 		cmocka_unit_test(what_is_no_message_or_the_wrong_one_is_invalid),
 		cmocka_unit_test(texts_that_are_not_terminated_are_cut),
+		cmocka_unit_test(the_word_of_a_plugin_without_agent_is_checked_and_cut),
 		cmocka_unit_test(only_known_orders_pass),
 		cmocka_unit_test(a_text_that_does_not_fit_loses_its_end),
 	};

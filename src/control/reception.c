@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <kymo/inject.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fs.h"
@@ -62,8 +64,12 @@ static void note_refused(struct ky_reception *reception, const struct ky_caller 
 {
 	char name[32];
 
+	/* Several plug-ins of one process are one that was not recorded. */
+	if (reception->refused_count > 0 && reception->refused_pid == caller->peer.pid)
+		return;
 	if (reception->refused_count++ > 0)
 		return;
+	reception->refused_pid = caller->peer.pid;
 	/* That may be the reason: that there is no descriptor left. */
 	close(reception->reserve_fd);
 	read_name(caller->peer.pid, name, sizeof(name));
@@ -223,6 +229,21 @@ static void hear_attached(struct ky_reception *reception, struct ky_caller *call
 	drop_caller(reception, caller);
 }
 
+/* From a process in which there is no agent to say so. */
+static void hear_no_agent(struct ky_reception *reception, struct ky_caller *caller,
+			  struct kymo_inject_word *word, size_t size)
+{
+	struct kymo_error error = {0};
+
+	if (identify(caller, &error) == KYMO_OK &&
+	    ky_inject_word_check(word, size, &error) == KYMO_OK)
+		ky_error_set(&error, KYMO_ERROR_NOT_FOUND,
+			     "the plug-in \"%s\" found no agent there: %s", word->plugin,
+			     word->message);
+	note_refused(reception, caller, error.message);
+	drop_caller(reception, caller);
+}
+
 /* ---- Orders ---- */
 
 static void answer_order(struct ky_reception *reception, struct ky_caller *caller,
@@ -311,6 +332,7 @@ static void hear_caller(void *owner, struct ky_watch *watch)
 		struct ky_hello hello;
 		struct ky_attached attached;
 		struct ky_order order;
+		struct kymo_inject_word word;
 	} message = {0};
 	int fd;
 	ssize_t size = ky_packet_receive(caller->fd, &message, sizeof(message), &fd);
@@ -323,6 +345,8 @@ static void hear_caller(void *owner, struct ky_watch *watch)
 		lose_caller(reception, caller);
 	else if (!caller->capture && message.order.head.kind == KY_MESSAGE_ORDER)
 		hear_order(reception, caller, &message.order, (size_t)size);
+	else if (!caller->capture && message.order.head.kind == KY_MESSAGE_NO_AGENT)
+		hear_no_agent(reception, caller, &message.word, (size_t)size);
 	else if (!caller->capture)
 		hear_hello(reception, caller, &message.hello, (size_t)size);
 	else

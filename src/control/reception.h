@@ -30,6 +30,7 @@ struct ky_reception {
 	struct ky_watch watch;
 	struct ky_caller *callers;
 	uint32_t refused_count;
+	pid_t refused_pid;
 	char refused[400]; /* the first one that was not recorded, and why; for people */
 };
 

@@ -3,6 +3,7 @@
 #include "mirror.h"
 
 #include <kymo/error.h>
+#include <kymo/inject.h>
 #include <kymo/nested.h>
 #include <kymo/plugin.h>
 #include <kymo/record.h>
@@ -10,6 +11,13 @@
 const struct mirror_member mirror_plugin[] = {
 	MEMBER(struct kymo_error, status, 0, 4),
 	MEMBER(struct kymo_error, message, 4, 508),
+	MEMBER(struct kymo_inject_word, magic, 0, 4),
+	MEMBER(struct kymo_inject_word, abi_major, 4, 2),
+	MEMBER(struct kymo_inject_word, abi_minor, 6, 2),
+	MEMBER(struct kymo_inject_word, kind, 8, 4),
+	MEMBER(struct kymo_inject_word, reserved0, 12, 4),
+	MEMBER(struct kymo_inject_word, plugin, 16, 72),
+	MEMBER(struct kymo_inject_word, message, 88, 512),
 	MEMBER(struct kymo_str, data, 0, 8),
 	MEMBER(struct kymo_str, size, 8, 8),
 	MEMBER(struct kymo_record, kind, 0, 1),

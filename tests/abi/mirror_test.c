@@ -10,6 +10,7 @@
 #include <kymo/control.h>
 #include <kymo/doctor.h>
 #include <kymo/error.h>
+#include <kymo/inject.h>
 #include <kymo/link.h>
 #include <kymo/observer.h>
 #include <kymo/plugin.h>
@@ -46,6 +47,7 @@ struct constant {
 
 static const struct layout layouts[] = {
 	FROZEN(struct kymo_error, 512),
+	FROZEN(struct kymo_inject_word, 600),
 	FROZEN(struct kymo_str, 16),
 	FROZEN(struct kymo_record, 64),
 	FROZEN(struct kymo_record_counter, 64),
@@ -111,6 +113,8 @@ static const struct layout layouts[] = {
 };
 
 static const struct constant constants[] = {
+	CONSTANT(KYMO_INJECT_MAGIC, 0x5441594b),
+	CONSTANT(KYMO_INJECT_NO_AGENT, 6),
 	CONSTANT(KYMO_OK, 0),
 	CONSTANT(KYMO_ERROR_INVALID, -1),
 	CONSTANT(KYMO_ERROR_NO_MEMORY, -2),

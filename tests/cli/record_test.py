@@ -489,6 +489,30 @@ def a_source_that_never_came_is_told(place):
     check(result, 0, 0, says="injected: never loaded by the program")
 
 
+def a_plugin_that_finds_no_agent_says_why(place):
+    """The program gets another environment than it was given, as from a script of its own."""
+    def bare(agent, *options):
+        result = place.finish(place.run(
+            [KYMO, "record", "-f", *options, "-o", place.file("t.kymo"), "--", "env", *agent,
+             BARE, "7"]))
+        check(result, 0, 0)
+        assert result.out == "-1\n", result
+        return result
+
+    nowhere = bare(["KYMO_AGENT=/nowhere/libkymo.so"], "-t", INJECTED)
+    assert re.search(r"^kymo: injected: never loaded by a process that was recorded$", nowhere.err,
+                     re.M), nowhere
+    assert re.search(r"process \d+ \(bare\) was not recorded: the plug-in \"injected\" found no "
+                     r"agent there: /nowhere/libkymo\.so: cannot open", nowhere.last), nowhere
+    # The file of something else, and none.
+    assert re.search(r"undefined symbol: kymo_agent_attach", bare([f"KYMO_AGENT={INJECTED}"], "-t",
+                                                                  INJECTED).last)
+    assert re.search(r"KYMO_AGENT is not set", bare(["-u", "KYMO_AGENT"], "-t", INJECTED).last)
+    # Without a recorder there is nobody to tell.
+    alone = bare(["-u", "KYMO_SESSION", "-u", "KYMO_AGENT"], "-t", INJECTED)
+    assert "found no agent" not in alone.err and "never loaded by the program" in alone.err, alone
+
+
 def a_program_with_marks_is_told_nothing_of_sources(place):
     result = place.record(["mark", "1"])
     check(result, 0, 1, says=r"^kymo: \S*t\.kymo: 1 event, ")
