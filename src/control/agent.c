@@ -45,6 +45,7 @@
 #include "record/dictionary.h"
 #include "session/identity.h"
 #include "session/range.h"
+#include "session/recorder.h"
 #include "session/source.h"
 #include "session/wanted_types.h"
 
@@ -128,6 +129,17 @@ static int32_t connect_to(const char *path)
 	return KYMO_OK;
 }
 
+/* Who listens there, as the system has it. */
+static void note_recorder(void)
+{
+	struct ucred peer = {0};
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(agent.socket.fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		peer.pid = 0;
+	ky_recorder_set(peer.pid);
+}
+
 /* Says hello and waits for the answer, which brings the memory. */
 static int32_t ask(uint32_t flags, struct ky_welcome *welcome, struct kymo_error *error)
 {
@@ -196,6 +208,7 @@ static int32_t attach(const char *path, uint32_t flags, struct ky_welcome *welco
 		status = ask(flags, welcome, &error);
 		if (!status) {
 			ky_wanted_types_set(welcome->types);
+			note_recorder();
 			status = open_capture(&error);
 		}
 		/* Not heard, the recorder is gone: the memory is usable, and idle. */

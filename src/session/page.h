@@ -72,6 +72,10 @@ struct ky_session_page {
 	uint32_t request_steps;  /* 1: it goes by iterations, and waits for one */
 	uint64_t iterations;     /* that the program has told of */
 
+	uint64_t recorder_start_time;
+	uint32_t recorder; /* process that records this one from outside; 0: not known */
+	uint32_t reserved0;
+
 	struct ky_timer timers[KY_SOURCES_MAX];
 	struct ky_drain drains[KY_DRAINS_MAX]; /* the last registered last */
 };

@@ -32,6 +32,7 @@
 #include "session/line.h"
 #include "session/page.h"
 #include "session/range.h"
+#include "session/recorder.h"
 #include "session/request.h"
 #include "session/session_options.h"
 #include "session/source.h"
@@ -231,20 +232,20 @@ out:
 /* Whether nobody records in this process; says who does. session_lock held. */
 static int32_t check_nobody_else(struct kymo_error *error)
 {
-	const struct ky_capture *capture = ky_gate_capture();
+	char recorder[400];
 
 	if (ky_session_page()->session)
 		return ky_error_set(error, KYMO_ERROR_BUSY,
 				    "another session of this program (process %d) has "
 				    "begun: stop or destroy it first",
 				    (int)getpid());
-	if (!capture)
+	if (!ky_gate_capture())
 		return KYMO_OK;
-	return ky_error_set(
-		error, KYMO_ERROR_BUSY,
-		"this program is being recorded from outside, as `kymo record` "
-		"does (recording %016llx), until it ends",
-		(unsigned long long)capture->header->session);
+	ky_recorder_describe(recorder, sizeof(recorder));
+	return ky_error_set(error, KYMO_ERROR_BUSY,
+			    "this program is being recorded from outside by %s, until "
+			    "it ends or the recording does",
+			    recorder);
 }
 
 /* session_lock held. */

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import main
@@ -39,6 +40,45 @@ def test_what_is_said_of_a_session_is_in_the_recorders_trace():
     assert trace["model"] == 'a "b"\n' and trace["batch"] == -7, trace
     assert trace["Input Dims"] == [[2, 3], {"depth": 4}], trace["Input Dims"]
     assert trace["distributedInfo"]["rank"] == 5, trace["distributedInfo"]
+
+
+def start_refused(output, *words):
+    """Records a program that is refused a session of its own after `words`."""
+    return subprocess.Popen([KYMO, "record", "-o", output, "--", EMBEDDED, "session", "mark", *words,
+                             "start"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def said_first(process):
+    """The program's own line; what is not UTF-8 in it fails here."""
+    return process.communicate(timeout=60)[1].decode("utf-8").splitlines()[0]
+
+
+def test_a_session_that_is_refused_says_who_records():
+    recorder = start_refused("a\nö.json")
+    said = said_first(recorder)
+    assert said == (f"this program is being recorded from outside by process {recorder.pid} ({KYMO} "
+                    f"record -o a?ö.json -- {EMBEDDED} session mark start), until it ends or the "
+                    "recording does"), said
+    # A long command loses its end, and no half character is left of it.
+    for odd in "x", "xx":
+        said = said_first(start_refused(odd + ".kymo", "say", "k", odd + "ö" * 400))
+        assert said.endswith("ö...), until it ends or the recording does"), said
+
+
+def test_a_session_that_is_refused_says_that_its_recorder_has_ended():
+    recorder = subprocess.Popen([KYMO, "record", "-o", "t.json", "--", EMBEDDED, "session", "mark", "start",
+                                 "wait", "go", "start"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    recorder.stderr.readline()  # it has attached
+    recorder.kill()
+    recorder.wait()
+    with open("go", "w", encoding="ascii"):
+        pass
+    said = recorder.stderr.readline().decode("utf-8")
+    assert said.startswith("this program is being recorded from outside by process "
+                           f"{recorder.pid}, which has ended, until it ends"), said
+    recorder.stderr.close()
+    while not os.path.exists("t.json"):  # the keeper's, after the program
+        time.sleep(0.01)
 
 
 def test_of_several_sessions_the_last_value_of_a_key_holds():

@@ -4,11 +4,12 @@
  * session what its arguments say, one after the other:
  *
  *     session          another session, the one before destroyed
- *     start            and prints "busy" if it is refused as such
+ *     start            and prints "busy" if it is refused as such; to stderr, why
  *     await            the same, again and again until it is not
  *     say KEY TEXT     number KEY N     shape KEY    ([[2, 3], {"depth": 4}])
  *     save PATH        stops and saves it
  *     mark             one span
+ *     wait PATH        until there is such a file
  *     fork ...         the rest in a child, for which this process waits
  */
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <kymo/kymo.h>
 
 static struct kymo_session *session;
+static struct kymo_error refusal; /* the last one */
 
 static void need(int32_t status, const char *what, const struct kymo_error *error)
 {
@@ -60,6 +62,7 @@ static int is_started(void)
 
 	if (status != KYMO_ERROR_BUSY)
 		need(status, "start", &error);
+	refusal = error;
 	return status == KYMO_OK;
 }
 
@@ -94,8 +97,10 @@ int main(int argc, char **argv)
 			kymo_session_destroy(session);
 			need(kymo_session_create(&session, NULL, &error), what, &error);
 		} else if (strcmp(what, "start") == 0) {
-			if (!is_started())
+			if (!is_started()) {
 				puts("busy");
+				fprintf(stderr, "%s\n", refusal.message);
+			}
 		} else if (strcmp(what, "await") == 0) {
 			while (!is_started())
 				usleep(1000);
@@ -103,6 +108,10 @@ int main(int argc, char **argv)
 			kymo_mark_end(kymo_mark_begin(), kymo_mark_name(&name, "span"));
 		} else if (strcmp(what, "fork") == 0) {
 			go_on_in_child();
+		} else if (strcmp(what, "wait") == 0 && i + 1 < argc) {
+			while (access(argv[i + 1], F_OK) != 0)
+				usleep(1000);
+			i++;
 		} else if (strcmp(what, "shape") == 0 && i + 1 < argc) {
 			say_shape(argv[++i]);
 		} else if (strcmp(what, "save") == 0 && i + 1 < argc) {
