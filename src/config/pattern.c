@@ -230,11 +230,14 @@ static int32_t end_text(const struct text *text, struct kymo_error *error)
 	return KYMO_OK;
 }
 
-static int is_taken(const char *name)
+/* Claimed first: who had it may put the file there and let go in between. */
+static int is_taken(const struct ky_pattern_facts *facts, const char *name)
 {
 	const char *scheme = strstr(name, "://");
 	struct stat found;
 
+	if (facts->claim && !facts->claim(facts->owner, name))
+		return 1;
 	return lstat(scheme ? scheme + strlen("://") : name, &found) == 0;
 }
 
@@ -272,7 +275,7 @@ int32_t ky_pattern_expand(const char *pattern, const struct ky_pattern_facts *fa
 			add_default(&text, facts);
 		if (status == KYMO_OK)
 			status = end_text(&text, error);
-	} while (status == KYMO_OK && expansion.has_number && is_taken(out));
+	} while (status == KYMO_OK && expansion.has_number && is_taken(facts, out));
 	if (status != KYMO_OK && pattern)
 		ky_error_wrap(error, "output \"%s\"", pattern);
 	return status;

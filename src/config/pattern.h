@@ -26,6 +26,10 @@ struct ky_pattern_facts {
 	pid_t pid;
 	int64_t start_realtime_ns;
 	uint32_t sequence; /* how many default names this process has had before */
+	/* Whether a name with %n is to be had, beside that there is no such file; or
+	 * NULL. It is called again where there is one. */
+	int (*claim)(void *owner, const char *name);
+	void *owner;
 };
 
 /* Whether it is a pattern; nothing is looked up. */

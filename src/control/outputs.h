@@ -11,8 +11,10 @@
 
 struct ky_outputs {
 	size_t count;
+	int is_open;                       /* 0: there are no claims */
 	char *names[KY_OUTPUTS_MAX + 1];   /* as patterns give them; ends with NULL */
 	char *targets[KY_OUTPUTS_MAX + 1]; /* the same with links followed */
+	int claims[KY_OUTPUTS_MAX]; /* descriptor that holds the number of %n, or -1 */
 };
 
 void ky_outputs_destroy(struct ky_outputs *outputs);

@@ -385,6 +385,25 @@ def names_are_made_from_patterns(place):
         place.left()
 
 
+def recorders_of_one_time_have_numbers_of_their_own(place):
+    place.environment["KYMO_OUTPUT"] = "t-%n.kymo"
+    for _ in range(2):
+        at_once = [place.start(["mark", str(1 + i), "sleep", "300"], output=None) for i in range(4)]
+        results = [place.finish(process) for process in at_once]
+        for i, result in enumerate(results):
+            check(result, 0, 1 + i)
+        assert len({result.last.split(":")[1] for result in results}) == 4, [r.last for r in results]
+    assert place.left() == [f"t-{n}.kymo" for n in range(1, 9)], place.left()
+    # One that was killed holds no number.
+    killed = place.start(["sleep", "60000"], output=None)
+    until(lambda: os.path.exists(place.file(f".t-9.kymo.kymo-{killed.pid}")), "its capture")
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    until(lambda: place.left()[-1] == "t-9.kymo" and place.left()[0] == "t-1.kymo", "the keeper's end")
+    os.remove(place.file("t-9.kymo"))
+    check(place.record(["mark", "1"], output=None), 0, 1, says=r"^kymo: t-9\.kymo: ")
+
+
 def the_longest_name_is_no_problem(place):
     check(place.record(["mark", "1"], output="x" * 250 + ".kymo"), 0, 1)
     place.check_tidy()
