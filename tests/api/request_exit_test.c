@@ -330,6 +330,7 @@ static void assert_spans(const char *capture, uint64_t count)
 	assert_int_equal(sink.ledger.spans, count);
 	assert_int_equal(sink.ledger.late, 0);
 	assert_int_equal(sink.ledger.cut_captures, 0);
+	memory_free(&sink);
 }
 
 static void set_path(const char *text)
