@@ -400,7 +400,7 @@ static void one_that_comes_back_when_the_program_exits_is_entered_no_more(void *
 		come_back(rows[i].story);
 		end_recording();
 		/* A process exits once; this one goes on. */
-		ky_session_page()->sources_left = 0;
+		__atomic_store_n(&ky_session_page()->sources_left, 0, __ATOMIC_SEQ_CST);
 		ky_sources_end(FAR_NS);
 	}
 }
