@@ -210,8 +210,9 @@ static int32_t start(void *source, struct kymo_error *error)
 		status = go_on();
 	if (status) {
 		close_all();
-		snprintf(error->message, sizeof(error->message),
-			 "no room for its counters, or no thread for its timer");
+		if (error)
+			snprintf(error->message, sizeof(error->message),
+				 "no room for its counters, or no thread for its timer");
 	} else {
 		tell_state();
 	}
