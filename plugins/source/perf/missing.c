@@ -131,6 +131,12 @@ void perf_missing_add_refused(const char *what, int number)
 				 "a seccomp profile that allows perf_event_open, or a "
 				 "kernel with CONFIG_PERF_EVENTS");
 		return;
+	case EINVAL: /* of `inherit_thread` above all, which came with 5.13 */
+		perf_missing_add(what,
+				 "this kernel does not follow threads apart from "
+				 "children (EINVAL)",
+				 "Linux 5.13 or newer");
+		return;
 	case EMFILE:
 	case ENFILE:
 		add_no_descriptor(what, number);

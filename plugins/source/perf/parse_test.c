@@ -236,7 +236,8 @@ static void each_refusal_says_what_to_do(void **state)
 		{ENOSYS, "ENOSYS", "CONFIG_PERF_EVENTS"},
 		{ENOENT, "no PMU", "hypervisor"},
 		{EMFILE, "EMFILE", "ulimit -n"},
-		{EINVAL, "Invalid argument", "perf_event_open(2)"},
+		{EINVAL, "EINVAL", "Linux 5.13"},
+		{EIO, "Input/output error", "perf_event_open(2)"},
 	};
 
 	(void)state;
