@@ -23,9 +23,7 @@
 #define CUPTI_SINCE_11_6 17u
 #define CUPTI_SINCE_11_8 18u
 #define CUPTI_SINCE_12_0 19u
-#define CUPTI_SINCE_12_6 24u
 #define CUPTI_SINCE_12_8 26u
-#define CUPTI_SINCE_12_9 27u
 #define CUPTI_SINCE_13_0 130000u
 #define CUPTI_SINCE_13_1 130100u
 
@@ -62,7 +60,6 @@
 #define CUPTI_KIND_CUDA_EVENT             36u
 #define CUPTI_KIND_SYNCHRONIZATION        38u
 #define CUPTI_KIND_EXTERNAL_CORRELATION   39u
-#define CUPTI_KIND_INTERNAL_LAUNCH_API    48u
 #define CUPTI_KIND_GRAPH_TRACE            51u
 
 /* Kinds of copies, of memory, of channels. */
@@ -136,7 +133,6 @@
 #define CUPTI_DOMAIN_RUNTIME       2u
 #define CUPTI_DOMAIN_RESOURCE      3u
 #define CUPTI_CONTEXT_CREATED      1u
-#define CUPTI_SITE_EXIT            1u
 #define CUPTI_OLD_SUBSCRIBER_BYTES 64u
 
 /* What each record begins with. */
@@ -222,7 +218,7 @@ struct cupti_memset {
 	uint32_t channel_type;
 };
 
-/* RUNTIME, DRIVER, INTERNAL_LAUNCH_API */
+/* RUNTIME, DRIVER */
 struct cupti_api {
 	uint32_t kind;
 	uint32_t cbid;
@@ -337,11 +333,6 @@ struct cupti_subscriber_params {
 	uint8_t padding[7];
 };
 
-/* What a callback is given; read up to the site only. */
-struct cupti_callback_data {
-	uint32_t site;
-};
-
 /* Of callbacks in the domain of resources. */
 struct cupti_resource_data {
 	void *context;
@@ -367,8 +358,6 @@ typedef int32_t (*cuptiSubscribe_v2_fn)(void **subscriber, cupti_callback_fn cal
 					void *user,
 					struct cupti_subscriber_params *params);
 typedef int32_t (*cuptiUnsubscribe_fn)(void *subscriber);
-typedef int32_t (*cuptiEnableDomain_fn)(uint32_t enable, void *subscriber,
-					uint32_t domain);
 typedef int32_t (*cuptiEnableCallback_fn)(uint32_t enable, void *subscriber,
 					  uint32_t domain, uint32_t cbid);
 typedef int32_t (*cuptiFinalize_fn)(void);

@@ -226,7 +226,6 @@ static const struct {
 	FUNCTION(ActivityGetNextRecord, 1),
 	FUNCTION(ActivityGetNumDroppedRecords, 1),
 	FUNCTION(Subscribe_v2, 0),
-	FUNCTION(EnableDomain, 0),
 	FUNCTION(GetDeviceId, 0),
 	FUNCTION(EnableCallback, 0),
 	FUNCTION(Finalize, 0),

@@ -33,7 +33,6 @@ struct ky_library {
 
 	/* NULL where the version lacks it. */
 	cuptiSubscribe_v2_fn Subscribe_v2;
-	cuptiEnableDomain_fn EnableDomain;
 	cuptiGetDeviceId_fn GetDeviceId;
 	cuptiEnableCallback_fn EnableCallback;
 	cuptiFinalize_fn Finalize;
