@@ -24,7 +24,7 @@ within() {
 	shift
 	timeout "$seconds" "$@" && return 0
 	status=$?
-	test "$status" != 124 || echo "FAILED: no end after $seconds s: $*"
+	test "$status" != 124 || echo "FAILED: no end after $seconds s: $*" >&2
 	return "$status"
 }
 
