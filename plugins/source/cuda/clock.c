@@ -6,7 +6,7 @@
 /* The library that has been told of our clock. */
 static void *told_library;
 
-static uint64_t monotonic_ns(void)
+uint64_t ky_monotonic_ns(void)
 {
 	struct timespec now;
 
@@ -30,7 +30,8 @@ int32_t ky_clock_begin(void)
 	};
 
 	if (!is_ours() && library->ActivityRegisterTimestampCallback &&
-	    library->ActivityRegisterTimestampCallback(monotonic_ns) == CUPTI_RC_SUCCESS)
+	    library->ActivityRegisterTimestampCallback(ky_monotonic_ns) ==
+		    CUPTI_RC_SUCCESS)
 		told_library = library->handle;
 	desc.kind = is_ours() ? KYMO_CLOCK_MONOTONIC : KYMO_CLOCK_COUNTER;
 	desc.name = is_ours() ? KYMO_STR("CUPTI by CLOCK_MONOTONIC") : KYMO_STR("CUPTI");
@@ -47,7 +48,7 @@ uint64_t ky_clock_now(void)
 	uint64_t now = 0;
 
 	if (is_ours())
-		return monotonic_ns();
+		return ky_monotonic_ns();
 	ky_source.library.GetTimestamp(&now);
 	return now;
 }

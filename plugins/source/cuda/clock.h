@@ -17,6 +17,8 @@ int32_t ky_clock_begin(void);
 /* CUPTI was taken out of the process: it has to be told again. */
 void ky_clock_forget(void);
 
+/* CLOCK_MONOTONIC; from 12.0 on CUPTI calls it as well. */
+uint64_t ky_monotonic_ns(void);
 /* What CUPTI would say now. */
 uint64_t ky_clock_now(void);
 /* Gives the host a bound, where it needs any. */

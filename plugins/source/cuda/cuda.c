@@ -8,7 +8,6 @@
  * named, and what it costs.
  */
 #include <stdio.h>
-#include <time.h>
 
 #include <kymo/inject.h>
 
@@ -203,8 +202,6 @@ static int32_t start(void *source, struct kymo_error *error)
  */
 static void set_paused(void *source, uint32_t paused)
 {
-	struct timespec now;
-
 	(void)source;
 	atomic_store(&ky_source.is_paused, paused);
 	pm_pause(paused);
@@ -213,9 +210,7 @@ static void set_paused(void *source, uint32_t paused)
 	ky_attach_pause((int)paused);
 	if (!paused)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	hand_over(0, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec +
-			     PAUSE_LIMIT_NS);
+	hand_over(0, ky_monotonic_ns() + PAUSE_LIMIT_NS);
 }
 
 static int32_t stop(void *source, uint64_t deadline_ns)

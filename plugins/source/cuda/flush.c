@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include "clock.h"
+
 #define LEAST_NS 10000000u /* also where no time is left: most flushes take less */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what stands below */
@@ -58,17 +60,9 @@ static void make_condition(void)
 	has_condition = 1;
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static struct timespec not_before(uint64_t deadline_ns)
 {
-	const uint64_t least = monotonic_ns() + LEAST_NS;
+	const uint64_t least = ky_monotonic_ns() + LEAST_NS;
 
 	if (deadline_ns < least)
 		deadline_ns = least;
@@ -90,7 +84,7 @@ static int begin(uint32_t flags)
 {
 	make_condition();
 	wanted_flags = flags;
-	last_ns = monotonic_ns();
+	last_ns = ky_monotonic_ns();
 	is_running = 1;
 	if (!start_thread())
 		is_running = 0;
@@ -119,7 +113,7 @@ out:
 void ky_flush_when_due(uint64_t period_ns)
 {
 	pthread_mutex_lock(&lock);
-	if (period_ns > 0 && !is_running && monotonic_ns() - last_ns >= period_ns)
+	if (period_ns > 0 && !is_running && ky_monotonic_ns() - last_ns >= period_ns)
 		begin(0);
 	pthread_mutex_unlock(&lock);
 }
