@@ -169,7 +169,12 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 		.name = KYMO_STR("CLOCK_MONOTONIC"),
 	};
 
-	(void)error;
+	if (perf_source.self) {
+		if (error)
+			*error = (struct kymo_error){KYMO_ERROR_BUSY,
+						     "the perf source is in use"};
+		return KYMO_ERROR_BUSY;
+	}
 	perf_source.host = host;
 	perf_source.self = self;
 	perf_source.types = numbers->types;

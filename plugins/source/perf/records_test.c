@@ -224,6 +224,26 @@ static void addresses_that_there_is_no_room_for_are_counted(void **state)
 	assert_true(left_out >= 40000 - 32768 && left_out < 8000);
 }
 
+/* As where the program has a library of its own beside the recorder's. */
+static void a_second_host_is_refused_and_changes_nothing(void **state)
+{
+	static uint32_t anybody;
+	const struct kymo_source_numbers numbers = {.struct_size = sizeof(numbers)};
+	const struct kymo_host other = {.struct_size = sizeof(other)};
+	const struct kymo_host *first = perf_source.host;
+	struct kymo_error error = {0};
+	void *source = NULL;
+
+	(void)state;
+	perf_source.self = (struct kymo_source_host *)(void *)&anybody;
+	assert_int_equal(perf_plugin.sources[0]->ops->create(&other, NULL, &numbers,
+							     &source, &error),
+			 KYMO_ERROR_BUSY);
+	assert_non_null(strstr(error.message, "in use"));
+	assert_ptr_equal(perf_source.host, first);
+	assert_null(source);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +255,8 @@ int main(void)
 		cmocka_unit_test_setup(a_sample_is_an_instant_with_its_stack, begin),
 		cmocka_unit_test_setup(a_thread_without_user_mode_has_no_sample, begin),
 		cmocka_unit_test_setup(addresses_that_there_is_no_room_for_are_counted,
+				       begin),
+		cmocka_unit_test_setup(a_second_host_is_refused_and_changes_nothing,
 				       begin),
 	};
 
