@@ -65,9 +65,10 @@ ssize_t ky_packet_receive(int socket_fd, void *data, size_t size, int *fd)
 	ssize_t got;
 
 	*fd = -1;
+	/* A peer that ended with something unread is told once, before what it sent. */
 	do {
 		got = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
-	} while (got < 0 && errno == EINTR);
+	} while (got < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (got < 0)
 		return -errno;
 	for (struct cmsghdr *part_of = CMSG_FIRSTHDR(&message); part_of;

@@ -64,6 +64,19 @@ static void the_end_is_an_empty_packet_and_sending_fails_without_a_signal(void *
 	assert_int_equal(ky_packet_send(pair[1], "x", 1, -1), EPIPE);
 }
 
+static void what_a_peer_sent_arrives_though_it_ended_with_something_unread(void **state)
+{
+	int *pair = *state, fd;
+	char text[4];
+
+	assert_int_equal(ky_packet_send(pair[0], "never read", 10, -1), 0);
+	assert_int_equal(ky_packet_send(pair[1], "bye", 3, -1), 0);
+	close(pair[1]);
+	pair[1] = -1;
+	assert_int_equal(ky_packet_receive(pair[0], text, sizeof(text), &fd), 3);
+	assert_int_equal(ky_packet_receive(pair[0], text, sizeof(text), &fd), 0);
+}
+
 static void nothing_to_read_is_told_as_that(void **state)
 {
 	int *pair = *state, fd;
@@ -131,6 +144,9 @@ int main(void)
 			teardown_pair),
 		cmocka_unit_test_setup_teardown(
 			the_end_is_an_empty_packet_and_sending_fails_without_a_signal,
+			setup_pair, teardown_pair),
+		cmocka_unit_test_setup_teardown(
+			what_a_peer_sent_arrives_though_it_ended_with_something_unread,
 			setup_pair, teardown_pair),
 		cmocka_unit_test_setup_teardown(nothing_to_read_is_told_as_that,
 						setup_pair, teardown_pair),
