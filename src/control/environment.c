@@ -10,6 +10,8 @@
 #include "base/error.h"
 
 #define DEFAULT_SEPARATOR ":"
+#define LOADER_VARIABLE   "LD_PRELOAD"
+#define LOADER_SEPARATORS ": " /* it takes either, whatever the list has had so far */
 
 static int32_t no_memory(struct kymo_error *error)
 {
@@ -171,28 +173,48 @@ const char *ky_environment_option_of(const struct kymo_injection_desc *injection
 	return KYMO_HAS_FIELD(injection, option) ? injection->option : NULL;
 }
 
+static const char *separator_of(const struct kymo_injection_desc *injection)
+{
+	return injection->separator && injection->separator[0] ? injection->separator
+							       : DEFAULT_SEPARATOR;
+}
+
 /* Sets the value, or makes it a part of the list that there is. */
 static int32_t apply(struct ky_environment *environment,
-		     const struct kymo_injection_desc *injection, const char *path,
-		     const char *value, struct kymo_error *error)
+		     const struct kymo_injection_desc *injection, const char *value,
+		     struct kymo_error *error)
 {
-	const char *separator = injection->separator && injection->separator[0]
-					? injection->separator
-					: DEFAULT_SEPARATOR;
-
 	if (injection->how == KYMO_INJECT_SET || injection->how == KYMO_INJECT_KEEP)
 		return ky_environment_set(environment, injection->variable, value, error);
-	if (strstr(injection->value, KY_PLACE_PLUGIN) && strstr(path, separator))
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "the path %s cannot stand in %s, whose parts are "
-				    "separated by \"%s\": install it elsewhere",
-				    path, injection->variable, separator);
-	return add_to_list(environment, injection, separator, value, error);
+	return add_to_list(environment, injection, separator_of(injection), value, error);
+}
+
+/* What its reader would take for several parts of the list cannot be one of them. */
+static int32_t check_part(const struct kymo_injection_desc *injection, const char *part,
+			  struct kymo_error *error)
+{
+	const int is_loader = strcmp(injection->variable, LOADER_VARIABLE) == 0;
+	const char *separator = separator_of(injection);
+
+	if (injection->how == KYMO_INJECT_SET || injection->how == KYMO_INJECT_KEEP)
+		return KYMO_OK;
+	if (is_loader ? !strpbrk(part, LOADER_SEPARATORS) : !strstr(part, separator))
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_INVALID,
+			    "%s cannot stand in %s, whose parts are separated by "
+			    "\"%s\"%s: install it elsewhere",
+			    part, injection->variable, is_loader ? ":" : separator,
+			    is_loader ? " or a blank" : "");
 }
 
 /* A path that is not there would be told by somebody else, in the program's output. */
-static int32_t check_text(const char *name, const char *text, struct kymo_error *error)
+static int32_t check_text(const struct kymo_injection_desc *injection, const char *text,
+			  struct kymo_error *error)
 {
+	const char *name = ky_environment_option_of(injection);
+
+	if (check_part(injection, text, error) != KYMO_OK)
+		return ky_error_wrap(error, "option \"%s\"", name);
 	if (text[0] != '/' || access(text, R_OK) == 0)
 		return KYMO_OK;
 	return ky_error_set(error, KYMO_ERROR_CONFIG, "option \"%s\": cannot read %s: %s",
@@ -214,7 +236,9 @@ int32_t ky_environment_inject(struct ky_environment *environment,
 	if (name && (!option || !option[0]))
 		return KYMO_OK;
 	if (name)
-		status = check_text(name, option, error);
+		status = check_text(injection, option, error);
+	if (!status && strstr(injection->value, KY_PLACE_PLUGIN))
+		status = check_part(injection, path, error);
 	if (status)
 		return status;
 	/* The option last: what stands in it is nobody's place. */
@@ -225,8 +249,7 @@ int32_t ky_environment_inject(struct ky_environment *environment,
 		value = ky_environment_expand(plain, KY_PLACE_OPTION, option);
 		free(plain);
 	}
-	status = value ? apply(environment, injection, path, value, error)
-		       : no_memory(error);
+	status = value ? apply(environment, injection, value, error) : no_memory(error);
 	free(value);
 	return status;
 }

@@ -116,6 +116,42 @@ static void a_path_with_the_separator_cannot_stand_in_a_list(void **state)
 	assert_string_equal(ky_environment_get(*state, "LIST"), "a:b");
 }
 
+static void what_the_loader_would_take_for_two_is_not_preloaded(void **state)
+{
+	const struct kymo_injection_desc plugin = {
+		.struct_size = sizeof(plugin),
+		.how = KYMO_INJECT_PREPEND,
+		.variable = "LD_PRELOAD",
+		.separator = ":",
+		.value = "{plugin}",
+	};
+	const struct kymo_injection_desc option = {
+		.struct_size = sizeof(option),
+		.how = KYMO_INJECT_PREPEND,
+		.variable = "LD_PRELOAD",
+		.value = "{option}",
+		.option = "preload",
+	};
+	struct kymo_error error;
+
+	assert_int_equal(
+		ky_environment_inject(*state, &plugin, "/a b/x.so", NULL, &error),
+		KYMO_ERROR_INVALID);
+	assert_non_null(strstr(error.message, "/a b/x.so"));
+	for (const char *const *text = (const char *const[]){"a:b.so", "a b.so", NULL};
+	     *text; text++) {
+		assert_int_equal(
+			ky_environment_inject(*state, &option, PATH, *text, &error),
+			KYMO_ERROR_INVALID);
+		assert_non_null(strstr(error.message, *text));
+	}
+	assert_null(ky_environment_get(*state, "LD_PRELOAD"));
+	assert_int_equal(
+		ky_environment_inject(*state, &option, "/a b/x.so", "b.so", &error),
+		KYMO_OK);
+	assert_string_equal(ky_environment_get(*state, "LD_PRELOAD"), "b.so");
+}
+
 static void an_option_is_injected_where_it_is_set(void **state)
 {
 	const struct kymo_injection_desc injection = {
@@ -182,6 +218,9 @@ int main(void)
 		cmocka_unit_test(injections_do_what_they_say),
 		cmocka_unit_test_setup_teardown(
 			a_path_with_the_separator_cannot_stand_in_a_list, setup_copy,
+			teardown_copy),
+		cmocka_unit_test_setup_teardown(
+			what_the_loader_would_take_for_two_is_not_preloaded, setup_copy,
 			teardown_copy),
 		cmocka_unit_test_setup_teardown(an_option_is_injected_where_it_is_set,
 						setup_copy, teardown_copy),
