@@ -2,7 +2,7 @@
 /*
  * Runs a program as a container without rights would:
  *
- *     forbid events ERRNO PROG ARGS    perf_event_open fails with that number
+ *     forbid events ERRNO PROG ARGS    perf_event_open fails so; 0: it kills
  *     forbid files N PROG ARGS         no descriptor beyond the N-th
  */
 #include <errno.h>
@@ -24,7 +24,8 @@ static int forbid_events(unsigned number)
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K,
-			 SECCOMP_RET_ERRNO | (number & SECCOMP_RET_DATA)),
+			 number ? SECCOMP_RET_ERRNO | (number & SECCOMP_RET_DATA)
+				: SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog program = {sizeof(steps) / sizeof(steps[0]), steps};

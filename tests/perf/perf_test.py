@@ -421,7 +421,8 @@ def run_forbidden(folder, number, words="spin 50 faults 1000 switches 50 report"
 
 
 def without_perf_event_open_the_rest_is_counted(folder):
-    for number, word, remedy in ((1, "EPERM", "seccomp profile"),
+    for number, word, remedy in ((0, "seccomp filter may kill", "seccomp filter that allows"),
+                                 (1, "EPERM", "seccomp profile"),
                                  (22, "EINVAL", "Linux 5.13"),
                                  (38, "ENOSYS", "CONFIG_PERF_EVENTS"),
                                  (13, "EACCES", "kernel.perf_event_paranoid")):

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "filter.h"
+
 #define NUMBER_LEAST 512u /* or half of what is allowed */
 
 /*
@@ -93,6 +95,8 @@ int perf_event_open(struct perf_event *event, struct perf_event_attr *attr, pid_
 
 	attr->size = sizeof(*attr);
 	*event = (struct perf_event){.fd = 0};
+	if (perf_filter_may_kill())
+		return PERF_EVENT_KILLS;
 	fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, group ? group->fd : -1,
 			  PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)

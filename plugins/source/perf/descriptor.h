@@ -8,6 +8,7 @@
 #ifndef KYMO_PLUGINS_SOURCE_PERF_DESCRIPTOR_H
 #define KYMO_PLUGINS_SOURCE_PERF_DESCRIPTOR_H
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,6 +31,8 @@ struct perf_event {
 	int fd; /* 0: none */
 	uint64_t id;
 };
+
+#define PERF_EVENT_KILLS ECANCELED /* it is not tried: see filter.h */
 
 /* 0, or the errno. `group`: the leader, or NULL. */
 int perf_event_open(struct perf_event *event, struct perf_event_attr *attr, pid_t tid,

@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "descriptor.h"
+
 #define REASONS_MAX 8u
 
 static struct {
@@ -125,6 +127,10 @@ void perf_missing_add_refused(const char *what, int number)
 		perf_missing_add(what, "perf_event_open is forbidden here (EPERM)",
 				 "give the container CAP_PERFMON and a seccomp profile "
 				 "that allows perf_event_open");
+		return;
+	case PERF_EVENT_KILLS:
+		perf_missing_add(what, "a seccomp filter may kill for perf_event_open",
+				 "a seccomp filter that allows perf_event_open");
 		return;
 	case ENOSYS:
 		perf_missing_add(what, "there is no perf_event_open (ENOSYS)",

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "counters.h"
+#include "filter.h"
 #include "missing.h"
 #include "preload.h"
 #include "probe.h"
@@ -208,6 +209,7 @@ static int32_t start(void *source, struct kymo_error *error)
 
 	(void)source;
 	perf_missing_reset();
+	perf_filter_look();
 	perf_counters_open();
 	perf_tracer_open();
 	status = perf_counters_register();

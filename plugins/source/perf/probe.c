@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "filter.h"
 #include "missing.h"
 #include "source.h"
 #include "tracer.h"
@@ -16,6 +17,7 @@ int32_t perf_probe(struct kymo_probe *out, struct kymo_error *error)
 	memset(perf_source.wants, 1, sizeof(perf_source.wants));
 	perf_source.options = (struct perf_options){.stacks_hz = 99, .has_switches = 1};
 	perf_missing_reset();
+	perf_filter_look();
 	perf_counters_open();
 	perf_tracer_open();
 	snprintf(out->what, sizeof(out->what),
