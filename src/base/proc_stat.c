@@ -11,7 +11,7 @@
 
 /* Fields of /proc/PID/stat, counted as in proc(5); the second may hold blanks and ')'. */
 #define STAT_FLAGS      9
-#define STAT_START_TIME 22
+#define STAT_START_TIME 22 /* and what is mapped behind it */
 
 static void stat_path(pid_t pid, char *out)
 {
@@ -64,5 +64,7 @@ int ky_process_read(pid_t pid, struct ky_process *out)
 		return EIO;
 	}
 	out->start_time = read_number(at + 1);
+	at = strchr(at + 1, ' ');
+	out->address_space = at ? read_number(at + 1) : 0;
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 struct ky_process {
 	uint64_t start_time;      /* clock ticks since boot */
+	uint64_t address_space;   /* bytes that it has mapped */
 	uint32_t forked_not_exec; /* 1: it runs the image of the process that forked it */
 };
 

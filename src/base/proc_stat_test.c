@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,22 @@ static void a_process_is_read_whatever_its_name(void **state)
 	assert_int_equal(self.forked_not_exec, 0);
 }
 
+static void what_a_process_has_mapped_is_told_in_bytes(void **state)
+{
+	const size_t size = (size_t)1 << 30;
+	struct ky_process before, after;
+	void *memory;
+
+	(void)state;
+	assert_int_equal(ky_process_read(0, &before), 0);
+	memory = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	assert_int_equal(ky_process_read(0, &after), 0);
+	assert_in_range(after.address_space - before.address_space, size,
+			size + size / 8);
+	munmap(memory, size);
+}
+
 static void a_child_is_known_as_forked(void **state)
 {
 	struct ky_process process;
@@ -55,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_read_whatever_its_name),
+		cmocka_unit_test(what_a_process_has_mapped_is_told_in_bytes),
 		cmocka_unit_test(a_child_is_known_as_forked),
 	};
 

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -35,6 +36,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/proc_stat.h"
 #include "capture/capture.h"
 #include "capture/gate.h"
 #include "capture/lease.h"
@@ -50,6 +52,9 @@
 #include "session/wanted_types.h"
 
 #define NS_PER_SECOND 1000000000u
+#define MIB           ((uint64_t)1 << 20)
+/* Address space that a recording needs beside its records, and what the program keeps. */
+#define ROOM_BESIDE (192 * MIB)
 
 enum phase {
 	PHASE_NEW,
@@ -169,12 +174,38 @@ static int32_t ask(uint32_t flags, struct ky_welcome *welcome, struct kymo_error
 	return KYMO_OK;
 }
 
+/* A program whose address space is limited would lack what is mapped here. */
+static int32_t check_room(struct kymo_error *error)
+{
+	struct ky_process self;
+	struct rlimit limit;
+	struct stat memory;
+	uint64_t room;
+
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	    fstat(agent.memory.fd, &memory) != 0)
+		return KYMO_OK;
+	ky_process_read(0, &self);
+	room = limit.rlim_cur > self.address_space ? limit.rlim_cur - self.address_space
+						   : 0;
+	if (room >= (uint64_t)memory.st_size + ROOM_BESIDE)
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
+			    "its address space is limited to %llu MiB (ulimit -v), and "
+			    "recording needs %llu more than it has",
+			    (unsigned long long)(limit.rlim_cur / MIB),
+			    (unsigned long long)((uint64_t)memory.st_size + ROOM_BESIDE) /
+				    MIB);
+}
+
 /* Maps the capture, readies it and opens the gate. */
 static int32_t open_capture(struct kymo_error *error)
 {
 	struct ky_capture *capture = &agent.capture;
-	int32_t status = ky_capture_map(agent.memory.fd, capture, error);
+	int32_t status = check_room(error);
 
+	if (!status)
+		status = ky_capture_map(agent.memory.fd, capture, error);
 	if (status)
 		return status;
 	ky_capture_identify(capture);

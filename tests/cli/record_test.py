@@ -881,6 +881,17 @@ def another_protocol_is_refused_with_both_numbers(place):
     place.check_tidy()
 
 
+def a_program_keeps_its_limited_address_space(place):
+    """What a recording maps would be most of it."""
+    limited = "ulimit -v %d; exec $0 mark 5"
+    result = place.finish(place.run_shell(limited % 200000, "-f"))
+    check(result, 0, 0)
+    assert re.search(r"was not recorded: its address space is limited to 195 MiB \(ulimit -v\), "
+                     r"and recording needs \d+ more than it has$", result.last), result
+    check(place.finish(place.run_shell(limited % 4000000, "-f")), 0, 5)
+    place.check_tidy()
+
+
 def garbage_and_silence_do_no_harm(place):
     process = place.start(["mark", "5", "wait", place.file("go"), "fork", "mark", "3"])
     path = session_of(place)
