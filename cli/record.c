@@ -403,6 +403,8 @@ static void say_result(const struct kymo_recorder_result *result,
 	if (result->stopped[0])
 		fprintf(stderr, "; %s", result->stopped);
 	say_refused(result);
+	if (result->left[0])
+		fprintf(stderr, "; %s", result->left);
 	fputc('\n', stderr);
 }
 

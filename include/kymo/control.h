@@ -121,11 +121,13 @@ struct kymo_recorder_result {
 	char written[4096];      /* the outputs that are whole: "a.json, b.kymo" */
 	char window[384];        /* what was recorded of the program's life; "": all */
 	char absent_remedy[512]; /* what may help those in `absent` */
-
-	/* End of ABI 1.0 */
 	/* Sources that recorded, but not all that they could, a line each: "x: why;
 	 * remedy". */
 	char partly[1024];
+	/* Processes of the program that go on, and had nothing to record until now. */
+	char left[128];
+
+	/* End of ABI 1.0 */
 };
 
 /*

@@ -31,6 +31,7 @@
 #include "config/pattern.h"
 #include "control/configure.h"
 #include "control/custody.h"
+#include "control/left.h"
 #include "control/outputs.h"
 #include "control/process.h"
 #include "control/program.h"
@@ -353,6 +354,26 @@ static int earlier(int a_ms, int b_ms)
 	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
 }
 
+/* Whoever is known has ended, unless the rest of them is not waited for. */
+static void find_left(struct front *front)
+{
+	struct kymo_recorder_result *result = &front->result;
+	struct ky_left left;
+
+	if (front->is_running || ky_custody_count_processes(&front->custody, NULL) > 0)
+		return;
+	ky_left_find(front->reception.path, &left);
+	if (left.count == 0)
+		return;
+	snprintf(result->left, sizeof(result->left),
+		 "process %ld (%s) goes on and is not recorded", (long)left.pid,
+		 left.name);
+	if (left.count > 1)
+		snprintf(result->left, sizeof(result->left),
+			 "%zu processes go on and are not recorded, among them %ld (%s)",
+			 left.count, (long)left.pid, left.name);
+}
+
 static void run(struct front *front)
 {
 	while (!front->is_detached && (front->is_running || !front->custody.is_over)) {
@@ -367,6 +388,7 @@ static void run(struct front *front)
 				 is_last ? 0 : earlier(timeout_ms, window_ms)) ||
 		    !is_last)
 			continue;
+		find_left(front);
 		ky_reception_close(&front->reception);
 		ky_custody_finish(&front->custody);
 		set_notice(front);

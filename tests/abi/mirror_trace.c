@@ -360,6 +360,7 @@ const struct mirror_member mirror_trace[] = {
 	MEMBER(struct kymo_recorder_result, window, 13856, 384),
 	MEMBER(struct kymo_recorder_result, absent_remedy, 14240, 512),
 	MEMBER(struct kymo_recorder_result, partly, 14752, 1024),
+	MEMBER(struct kymo_recorder_result, left, 15776, 128),
 	MEMBER(struct kymo_finding, struct_size, 0, 4),
 	MEMBER(struct kymo_finding, kind, 4, 4),
 	MEMBER(struct kymo_finding, state, 8, 4),

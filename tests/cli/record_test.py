@@ -443,6 +443,17 @@ def a_daemon_is_waited_for(place):
     check(result, 0, 13)
 
 
+def what_goes_on_without_having_recorded_is_named(place):
+    """A daemon that reaches its first point after the recording, as many servers do."""
+    result = place.finish(place.run_shell(f'"$0" mark 1; ("$0" wait {place.file("go")} mark 5 '
+                                          f'ready {place.file("ready")} '
+                                          '</dev/null >/dev/null 2>&1 &)'))
+    check(result, 0, 1, says=r"; process [0-9]+ \(\S+\) goes on and is not recorded$")
+    place.touch("go")
+    until(lambda: os.path.exists(place.file("ready")), "the daemon, which goes on")
+    check(place.finish(place.run_shell('"$0" mark 1', "-f")), 0, 1, says="nothing lost$")
+
+
 def only_the_program_is_waited_for_if_that_is_wanted(place):
     script = f'"$0" mark 5 ready {place.file("ready")} wait {place.file("go")} mark 7 ' \
              f'>/dev/null 2>&1 & "$0" wait {place.file("ready")}'

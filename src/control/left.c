@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/left.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "control/protocol.h"
+
+/* The kernel takes no larger environment with arguments of usual limits. */
+#define ENVIRONMENT_SIZE ((size_t)2 << 20)
+
+/* What is in the file at `path`, as far as it fits; its size, 0 if it cannot be read. */
+static size_t read_environment(const char *path, char *out)
+{
+	size_t size = 0;
+	ssize_t more;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	while (size < ENVIRONMENT_SIZE &&
+	       (more = read(fd, out + size, ENVIRONMENT_SIZE - size)) > 0)
+		size += (size_t)more;
+	close(fd);
+	return size;
+}
+
+/* Whether one of the texts, which end with 0 each, is `setting`; its 0 counts. */
+static int has_setting(const char *texts, size_t size, const char *setting)
+{
+	const size_t length = strlen(setting) + 1;
+
+	for (size_t at = 0; at + length <= size;) {
+		const char *end = memchr(texts + at, '\0', size - at);
+
+		if (memcmp(texts + at, setting, length) == 0)
+			return 1;
+		if (!end)
+			return 0;
+		at = (size_t)(end - texts) + 1;
+	}
+	return 0;
+}
+
+static void read_name(pid_t pid, char *out, size_t size)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
+	if (ky_read_small(path, out, size) < 0)
+		out[0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	for (char *at = out; *at; at++)
+		if (iscntrl((unsigned char)*at))
+			*at = '?';
+}
+
+void ky_left_find(const char *path, struct ky_left *out)
+{
+	char setting[4096 + sizeof(KY_SESSION_VARIABLE)], file[48];
+	char *texts = malloc(ENVIRONMENT_SIZE);
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+
+	*out = (struct ky_left){0};
+	if (!texts || !folder)
+		goto out;
+	snprintf(setting, sizeof(setting), "%s=%s", KY_SESSION_VARIABLE, path);
+	while ((entry = readdir(folder)) != NULL) {
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0)
+			continue;
+		snprintf(file, sizeof(file), "/proc/%ld/environ", (long)pid);
+		if (has_setting(texts, read_environment(file, texts), setting) &&
+		    out->count++ == 0)
+			out->pid = pid;
+	}
+	if (out->count > 0)
+		read_name(out->pid, out->name, sizeof(out->name));
+out:
+	if (folder)
+		closedir(folder);
+	free(texts);
+}
