@@ -7,6 +7,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -272,6 +273,9 @@ def opencl_openmp_and_perf_are_one_timeline(folder):
     # Kernels begin and end within the region that waits for them: clocks agree to that.
     assert all(lies_in(kernel, region) for kernel in trace.kernels)
     check_counters(trace, region)
+    said = subprocess.run([KYMO, "doctor", "opencl"], capture_output=True, text=True, check=True)
+    # The platform with its vendor's version; none of Khronos' standard, which says little.
+    assert re.search(r"usable +\d+ devices?: .+ \(\S.*\d.*\)$", said.stdout, re.M), said.stdout
     done = subprocess.run([KYMO, "check", "--json", path], capture_output=True, text=True,
                           check=False)
     findings = {finding["id"]: finding["severity"]

@@ -47,7 +47,24 @@ static void ask_for_layer(void)
 		setenv("OPENCL_LAYERS", info.dli_fname, 1);
 }
 
-/* Writes "3 devices: PoCL, NVIDIA CUDA" and tells how many. */
+/*
+ * "Portable Computing Language (PoCL 3.1+debian)": by the standard a platform's version
+ * is "OpenCL 3.0", a blank, and words of the vendor's, of which the first two name it.
+ */
+static void describe_platform(const struct loader *loader, cl_platform_id platform,
+			      char *out, size_t size)
+{
+	char name[48] = "", version[256] = "", word[2][20] = {"", ""};
+
+	loader->get_platform_info(platform, CL_PLATFORM_NAME, sizeof(name), name, NULL);
+	loader->get_platform_info(platform, CL_PLATFORM_VERSION, sizeof(version), version,
+				  NULL);
+	if (sscanf(version, "OpenCL %*s %19[^ ,] %19[^ ,]", word[0], word[1]) < 1)
+		sscanf(version, "%19s %19s", word[0], word[1]);
+	snprintf(out, size, "%s (%s%s%s)", name, word[0], word[1][0] ? " " : "", word[1]);
+}
+
+/* Writes "3 devices: NVIDIA CUDA (CUDA 12.2.140), ..." and tells how many. */
 static unsigned describe_devices(const struct loader *loader, struct kymo_probe *out)
 {
 	cl_platform_id platforms[PLATFORM_COUNT];
@@ -60,13 +77,12 @@ static unsigned describe_devices(const struct loader *loader, struct kymo_probe 
 	for (cl_uint i = 0; i < platform_count && i < PLATFORM_COUNT; i++) {
 		const size_t used = strlen(names);
 		cl_uint count = 0;
-		char name[64] = "";
+		char platform[96];
 
 		loader->get_devices(platforms[i], CL_DEVICE_TYPE_ALL, 0, NULL, &count);
-		loader->get_platform_info(platforms[i], CL_PLATFORM_NAME,
-					  sizeof(name) - 1, name, NULL);
-		snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
-			 name);
+		describe_platform(loader, platforms[i], platform, sizeof(platform));
+		snprintf(names + used, sizeof(names) - used, "%s%.90s", used ? ", " : "",
+			 platform);
 		sum += count;
 	}
 	snprintf(out->what, sizeof(out->what), "%u device%s: %s", sum,
