@@ -62,11 +62,14 @@ def each_value_is_shown_with_its_unit_and_where_it_comes_from(place):
 
 
 def what_does_nothing_is_said_so_with_the_reason(place):
-    path = place.write("CUSTOM_CONFIG = a\nENABLE_IPC_FABRIC = yes\n")
+    path = place.write("CUSTOM_CONFIG = a\nENABLE_IPC_FABRIC = yes\n"
+                       "CUPTI_PM_SAMPLING_METRICS = sm__cycles_active.avg\n")
     status, out, err = place.run("config", path)
     assert status == 0, err
     assert re.search(r"^CUSTOM_CONFIG = a  # .*/a.conf:1; not used: a source has options of its own, "
                      r"by KYMO_SOURCES$", out, re.M), out
+    assert re.search(r"^CUPTI_PM_SAMPLING_METRICS = .*; not used: .*KYMO_SOURCES = cuda:pm=A\+B, ", out,
+                     re.M), out
     assert re.search(r"^ENABLE_IPC_FABRIC = true  # .*; not used: nothing comes from a daemon$", out,
                      re.M), out
     for key in keys(place, path).values():
