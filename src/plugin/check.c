@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/known_keys.h"
 #include "record/type_list.h"
 
 #define LIST_MAX 1024 /* entries; far more than any list has */
@@ -117,6 +118,16 @@ static int32_t check_type(const struct kymo_type_desc *type, struct kymo_error *
 	return status;
 }
 
+/* What would be refused when the source is started, and can be seen here already. */
+static int32_t check_known_key(const struct kymo_key_desc *key, struct kymo_error *error)
+{
+	struct kymo_error why = {0};
+
+	if (ky_known_key_check(key->name, key->value_type, &why) == KYMO_OK)
+		return KYMO_OK;
+	return bad(error, "%s", why.message);
+}
+
 static int32_t check_key(const struct kymo_key_desc *key, struct kymo_error *error)
 {
 	int32_t status = check_size(key->struct_size, SIZE_1_0(kymo_key_desc, help),
@@ -126,7 +137,7 @@ static int32_t check_key(const struct kymo_key_desc *key, struct kymo_error *err
 		status = check_text(key->name, "name", error);
 	if (status == KYMO_OK)
 		status = check_value_type(key->value_type, 1, error);
-	return status;
+	return status == KYMO_OK ? check_known_key(key, error) : status;
 }
 
 static int32_t check_option(const struct kymo_option_desc *option,

@@ -218,6 +218,7 @@ SPOIL(type_with_space, t->type.name = "my type")
 SPOIL(type_of_no_side, t->type.side = 3)
 SPOIL(key_without_name, t->key.name = NULL)
 SPOIL(key_of_no_type, t->key.value_type = 0)
+SPOIL(key_of_other_type, t->key.name = "bytes"; t->key.value_type = KYMO_VALUE_STRING)
 SPOIL(key_of_lists, t->key.value_type = KYMO_VALUE_LIST | KYMO_VALUE_ARRAY)
 SPOIL(domain_too_short, t->domain.struct_size = 8)
 SPOIL(domain_without_name, t->domain.name = "")
@@ -274,6 +275,10 @@ static const struct {
 	{type_of_no_side, KYMO_ERROR_PLUGIN, "type 1: side 3 is none"},
 	{key_without_name, KYMO_ERROR_PLUGIN, "key 1: no name"},
 	{key_of_no_type, KYMO_ERROR_PLUGIN, "key 1: value_type 0 is none"},
+	{key_of_other_type, KYMO_ERROR_PLUGIN,
+	 "key 1: the key \"bytes\" is one that readers of traces know: its values have "
+	 "to "
+	 "be uint64, not string"},
 	{key_of_lists, KYMO_ERROR_PLUGIN, "key 1: value_type 0x109 is none"},
 	{domain_too_short, KYMO_ERROR_PLUGIN, "domain 1: struct_size is 8"},
 	{domain_without_name, KYMO_ERROR_PLUGIN, "domain 1: no name"},
