@@ -22,7 +22,7 @@ static const char usage[] =
 	"\n"
 	"Asks every installed source whether it can record here, and says why not and\n"
 	"what to do, what a recorded program is given, and what the machine has. SOURCE\n"
-	"(a name, or the absolute path of a plug-in): asks these alone. Each is loaded\n"
+	"(a name, or the path of a plug-in, with a /): asks these alone. Each is loaded\n"
 	"and asked in a process of its own, which has 5 seconds: one that crashes or\n"
 	"hangs is told, and harms nothing.\n"
 	"\n"

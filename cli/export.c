@@ -46,7 +46,7 @@ static const char usage[] =
 	"  -f, --force          replace FILE if it exists\n"
 	"      --compat READER  add what a reader needs beyond what was recorded,\n"
 	"                       flagged as synthetic: tensorboard\n"
-	"      --sink FILE      load a sink that is not installed, by absolute path\n"
+	"      --sink FILE      load a sink that is not installed, by its path\n"
 	"      --json           print the summary as JSON\n"
 	"  -h, --help           show this\n";
 

@@ -21,7 +21,7 @@ static const char usage[] =
 	"usage: kymo types [--json] [PLUGIN]...\n"
 	"\n"
 	"Lists all activity types: the static ones, their aliases, and those of the\n"
-	"installed plug-ins, or of the PLUGINs, named or by absolute path. Their names\n"
+	"installed plug-ins, or of the PLUGINs, named or by path. Their names\n"
 	"are what kymo record --types takes.\n"
 	"\n"
 	"      --json   print one JSON object\n"

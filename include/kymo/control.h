@@ -30,7 +30,7 @@ struct kymo_recorder_options {
 	 * recording has, kymo-PROGRAM-HOST-PID[-rRANK]-NS.json.gz
 	 */
 	const char *output;
-	/* Lists end with NULL. Plug-ins by name or absolute path; NULL: all installed. */
+	/* Lists end with NULL. Plug-ins by name or path; NULL: all installed. */
 	const char *const *sources;
 	const char *const *require; /* sources that must have recorded, or NULL */
 	char *const *arguments;     /* the program and its arguments */
@@ -159,9 +159,9 @@ KYMO_API int32_t kymo_recorder_order(const char *socket, uint32_t order,
 				     struct kymo_error *error);
 
 /*
- * Visits plug-ins with sources until `visit` returns an error: those given by absolute
- * path, by name, or by the name of one of their sources; with `sources` NULL all that are
- * installed. Nothing of them is run but their entry, and that only after it has been
+ * Visits plug-ins with sources until `visit` returns an error: those given by path (with
+ * a slash), by name, or by the name of one of their sources; with `sources` NULL all that
+ * are installed. Nothing of them is run but their entry, and that only after it has been
  * tried in a process that is thrown away (so this is for callers with a single thread).
  * What was given and cannot be used is an error; what is merely installed and cannot be
  * used is visited with `plugin` NULL, while `*error` says why.

@@ -36,7 +36,7 @@ typedef int32_t (*kymo_finding_fn)(void *context, const struct kymo_finding *fin
 
 /*
  * Asks every installed source and tells what was found, then the sinks and the machine;
- * with `sources` (names or absolute paths of plug-ins, or names of sources; ends with
+ * with `sources` (names or paths of plug-ins, or names of sources; ends with
  * NULL) those alone, and KYMO_ERROR_NOT_FOUND where there is no such one. Ends early when
  * `tell` returns an error, which is then the result.
  *

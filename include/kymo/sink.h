@@ -346,7 +346,7 @@ KYMO_API int32_t kymo_sink_register(const char *protocol, const struct kymo_sink
 				    struct kymo_error *error);
 
 /*
- * Loads a sink plug-in that is not installed, by its absolute path (or one that is, by
+ * Loads a sink plug-in that is not installed, by its path (or one that is, by
  * name), with the checks of any plug-in; its sinks come before others of their protocols
  * and suffixes. Any thread; again is no error.
  */

@@ -49,10 +49,9 @@ static const struct ky_key keys[] = {
 				.use = "forked children are recorded"},
 	[KY_KEY_COMPAT] = {OWN("COMPAT"), WORDS,
 			   .use = "reader that the trace is made for"},
-	[KY_KEY_SINKS] =
-		{OWN("SINKS"), .kind = KY_KIND_LIST,
-		 .use = "sink plug-ins to load, by absolute path: for recordings "
-			"and a program's own sessions"},
+	[KY_KEY_SINKS] = {OWN("SINKS"), .kind = KY_KIND_LIST,
+			  .use = "sink plug-ins to load, by path: for recordings and "
+				 "a program's own sessions"},
 	[KY_KEY_ACTIVITY_TYPES] = {.name = "ACTIVITY_TYPES",
 				   .kind = KY_KIND_TYPES,
 				   .fallback = "default",

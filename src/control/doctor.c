@@ -29,6 +29,7 @@ struct round {
 static int32_t tell_plugin(struct round *round)
 {
 	const struct ky_checkup *checkup = &round->checkup;
+	const int is_there = checkup->error.status != KYMO_ERROR_NOT_FOUND;
 	const struct kymo_finding finding = {
 		.struct_size = sizeof(finding),
 		.kind = KYMO_FINDING_PLUGIN,
@@ -36,8 +37,10 @@ static int32_t tell_plugin(struct round *round)
 		.name = "",
 		.what = "",
 		.why = checkup->error.message,
-		.remedy = "build or install it anew for this machine and "
-			  "Kymo " KYMO_VERSION_STRING ", or take the file away",
+		.remedy = is_there ? "build or install it anew for this machine and "
+				     "Kymo " KYMO_VERSION_STRING ", or take the file away"
+				   : "name a file that is there; kymo doctor without a "
+				     "name lists what is installed",
 		.path = checkup->path,
 		.plugin = checkup->plugin,
 		.version = checkup->version,

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/place.h"
 #include "control/option.h"
+#include "plugin/loader.h"
 #include "registry/static_types.h"
 #include "registry/type_filter.h"
 
@@ -70,34 +71,41 @@ static void free_requests(struct request *requests, size_t count)
 	free(requests);
 }
 
-/* An option begins behind the first ':', of a path behind the one after ".so". */
-static int read_request(const char *text, struct request *out)
+static int32_t read_request(const char *text, struct request *out,
+			    struct kymo_error *error)
 {
-	const char *suffix = text[0] == '/' ? strstr(text, ".so:") : NULL;
-	const char *colon = suffix ? strchr(suffix, ':') : NULL;
+	const char *option = ky_plugin_option(text);
+	char path[PATH_MAX];
+	int32_t status;
 
-	if (text[0] != '/')
-		colon = strchr(text, ':');
-
-	out->name = colon ? strndup(text, (size_t)(colon - text)) : strdup(text);
-	out->option = colon ? colon + 1 : NULL;
-	return out->name != NULL;
+	out->name = strndup(text, (size_t)(option - text));
+	if (!out->name)
+		return no_memory(error);
+	out->option = option[0] ? option + 1 : NULL;
+	if (!ky_plugin_is_path(text))
+		return KYMO_OK;
+	/* As it will be visited. */
+	status = ky_plugin_path("source", out->name, path, sizeof(path), error);
+	free(out->name);
+	out->name = status ? NULL : strdup(path);
+	return status || out->name ? status : no_memory(error);
 }
 
 static int32_t read_requests(const char *const *sources, struct visit *visit)
 {
 	size_t count = 0;
+	int32_t status = KYMO_OK;
 
 	while (sources[count])
 		count++;
 	visit->requests = calloc(count + 1, sizeof(*visit->requests));
 	if (!visit->requests)
 		return no_memory(visit->error);
-	for (; visit->request_count < count; visit->request_count++)
-		if (!read_request(sources[visit->request_count],
-				  &visit->requests[visit->request_count]))
-			return no_memory(visit->error);
-	return KYMO_OK;
+	for (; visit->request_count < count && !status; visit->request_count++)
+		status = read_request(sources[visit->request_count],
+				      &visit->requests[visit->request_count],
+				      visit->error);
+	return status;
 }
 
 /* ---- What is there ---- */

@@ -375,24 +375,45 @@ static int32_t say_not_installed(const char *kind, const char *name, const char 
 	return ky_error_set(
 		error, KYMO_ERROR_NOT_FOUND,
 		"there is no %s plug-in \"%.64s\" in %s (there: %s); give its "
-		"absolute path if it lies elsewhere",
+		"path if it lies elsewhere",
 		kind, name, folder, listing.text);
+}
+
+int ky_plugin_is_path(const char *item)
+{
+	return item[strcspn(item, "/:")] == '/';
+}
+
+const char *ky_plugin_option(const char *item)
+{
+	const char *end;
+
+	if (!ky_plugin_is_path(item))
+		return item + strcspn(item, ":");
+	end = strstr(item, SUFFIX ":");
+	return end ? end + strlen(SUFFIX) : item + strlen(item);
 }
 
 int32_t ky_plugin_path(const char *kind, const char *name, char *out, size_t size,
 		       struct kymo_error *error)
 {
 	char folder[PATH_MAX] = "";
+	const int is_path = name && strchr(name, '/');
 	int length;
 
 	if (!name || !name[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no name of a plug-in");
-	if (name[0] != '/' && strchr(name, '/'))
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "\"%s\" is neither a name nor an absolute path",
-				    name);
 	if (name[0] == '/') {
 		length = snprintf(out, size, "%s", name);
+	} else if (is_path) {
+		if (!getcwd(folder, sizeof(folder)))
+			return ky_error_set_errno(error, errno,
+						  "cannot find the folder that \"%s\" "
+						  "begins in",
+						  name);
+		name += strncmp(name, "./", 2) == 0 ? 2 : 0;
+		length = snprintf(out, size, "%s/%s",
+				  strcmp(folder, "/") == 0 ? "" : folder, name);
 	} else {
 		if (ky_plugin_folder(kind, folder, sizeof(folder)) != KYMO_OK)
 			return say_not_installed(kind, name, folder, error);
@@ -402,7 +423,7 @@ int32_t ky_plugin_path(const char *kind, const char *name, char *out, size_t siz
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "the path of the plug-in \"%.64s\" is too long",
 				    name);
-	if (name[0] != '/' && access(out, F_OK) != 0)
+	if (!is_path && access(out, F_OK) != 0)
 		return say_not_installed(kind, name, folder, error);
 	return KYMO_OK;
 }

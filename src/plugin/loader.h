@@ -22,8 +22,13 @@ int32_t ky_plugin_load(const char *path, const struct kymo_plugin **out,
  * library lies. */
 int32_t ky_plugin_folder(const char *kind, char *out, size_t size);
 
-/* The absolute path of a plug-in: `name` itself if it begins with '/', else
- * folder/name.so. */
+/* Of "NAME" or "PATH", each with ":OPTION=VALUE" or without: whether it is a path, which
+ * has a '/'; and where the option begins, which of a path is behind ".so", or the end. */
+int ky_plugin_is_path(const char *item);
+const char *ky_plugin_option(const char *item);
+
+/* The absolute path of a plug-in: `name` itself if it has a '/', against the working
+ * directory if need be, else folder/name.so. */
 int32_t ky_plugin_path(const char *kind, const char *name, char *out, size_t size,
 		       struct kymo_error *error);
 

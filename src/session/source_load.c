@@ -29,19 +29,9 @@ static int32_t want_sources(char *wanted, const struct kymo_plugin *plugin,
 	return KYMO_OK;
 }
 
-/* Where ":OPTION=VALUE" begins: at the first ':', of a path at the one after ".so". */
-static const char *find_option(const char *item)
-{
-	const char *end = item[0] == '/' ? strstr(item, ".so:") : strchr(item, ':');
-
-	if (!end)
-		return item + strlen(item);
-	return item[0] == '/' ? end + strlen(".so") : end;
-}
-
 static int32_t load_source(const char *item, char *wanted, struct kymo_error *error)
 {
-	const char *option = find_option(item);
+	const char *option = ky_plugin_option(item);
 	const struct kymo_plugin *plugin;
 	char name[PATH_MAX], path[PATH_MAX];
 	int32_t status = KYMO_OK;

@@ -22,11 +22,11 @@ def plugin(name):
     return os.path.join(PLUGINS, f"bad_{name}.so")
 
 
-def run(*words, kymo=KYMO):
+def run(*words, kymo=KYMO, cwd=None):
     # The library is the one beside the command, whatever the build system says.
     environment = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
     return subprocess.run([kymo, *words], capture_output=True, text=True, timeout=LIMIT_S,
-                          stdin=subprocess.DEVNULL, check=False, env=environment)
+                          stdin=subprocess.DEVNULL, check=False, env=environment, cwd=cwd)
 
 
 def doctor(*names):
@@ -106,11 +106,24 @@ def what_is_no_object_of_this_machine_is_refused(folder):
     check_refused(folder, os.path.join(folder, "none.so"), "No such file")
 
 
-def paths_that_are_not_absolute_are_refused(folder):
-    for command in (["doctor"], ["record", "-o", os.path.join(folder, "t.json"), "-t"]):
-        result = run(*command, "./bad_nothing.so", *(["--", "true"] if len(command) > 1 else []))
-        assert result.returncode in (1, 125), result
-        assert "neither a name nor an absolute path" in result.stderr, result.stderr
+def a_path_that_is_not_absolute_begins_in_the_working_directory(folder):
+    source, trace = os.path.join(BUILD, "plugins", "source"), os.path.join(folder, "relative.json")
+    for path, cwd in (("./fake.so", source), ("source/fake.so", os.path.dirname(source))):
+        told = run("doctor", path, cwd=cwd)
+        assert told.returncode == 0 and told.stdout.startswith("sources\n  fake"), told
+        told = run("types", path, cwd=cwd)
+        assert told.returncode == 0 and "Source fake" in told.stdout, told
+        told = run("record", "-f", "-t", path + ":seed=1", "-o", trace, "--", "true", cwd=cwd)
+        assert told.returncode == 0, told
+    told = run("record", "-t", "./none.so", "-o", trace, "--", "true", cwd=folder)
+    assert told.returncode == 125, told
+    assert f"cannot use the plug-in {folder}/none.so: cannot find it" in told.stderr, told.stderr
+
+
+def of_a_file_that_is_not_there_nobody_is_told_to_take_it_away(folder):
+    source = doctor(os.path.join(folder, "none.so"))
+    assert "cannot find it" in source["why"], source
+    assert source["remedy"].startswith("name a file that is there"), source
 
 
 def what_crashes_while_it_is_loaded_is_told_and_the_program_is_not_started(folder):
