@@ -49,6 +49,7 @@ static uint64_t unit_ns(const char *unit)
 		{"us", 1000},
 		{"ns", 1},
 		{"m", 60000000000ull},
+		{"min", 60000000000ull},
 		{"h", 3600000000000ull},
 	};
 

@@ -51,7 +51,7 @@ enum ky_key_kind {
 	KY_KIND_CHOICE,   /* one of `choices` */
 	KY_KIND_INTEGER,  /* decimal digits */
 	KY_KIND_SIZE,     /* bytes: "64MiB", "1G", "65536" */
-	KY_KIND_DURATION, /* ns: "500ms", "2s"; the unit is needed */
+	KY_KIND_DURATION, /* ns: "500ms", "1.5s", "2" (seconds) */
 };
 
 struct ky_key {

@@ -33,11 +33,14 @@ static const struct unit size_units[] = {
 	SIZE_UNITS("t", 40),
 	{NULL, 0},
 };
+/* As the options of the command have them. */
 static const struct unit duration_units[] = {
+	{"", 1000000000},
 	{"ns", 1},
 	{"us", 1000},
 	{"ms", 1000000},
 	{"s", 1000000000},
+	{"m", UINT64_C(60) * 1000000000},
 	{"min", UINT64_C(60) * 1000000000},
 	{"h", UINT64_C(3600) * 1000000000},
 	{NULL, 0},
@@ -102,6 +105,29 @@ static size_t read_digits(struct kymo_str text, uint64_t *out, int *is_too_much)
 	return size;
 }
 
+/* A point and digits as parts of `unit`: those beyond the ninth count nothing. */
+static uint64_t fraction_of(struct kymo_str text, uint64_t unit)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 1; i < text.size; i++) {
+		unit /= 10;
+		sum += unit * (uint64_t)(text.data[i] - '0');
+	}
+	return sum;
+}
+
+static size_t fraction_size(struct kymo_str text)
+{
+	size_t size = 1;
+
+	if (text.size == 0 || text.data[0] != '.')
+		return 0;
+	while (size < text.size && text.data[size] >= '0' && text.data[size] <= '9')
+		size++;
+	return size;
+}
+
 static int32_t read_number(const struct ky_key *key, struct kymo_str text,
 			   uint64_t factor, uint64_t *out, struct kymo_error *error)
 {
@@ -110,19 +136,25 @@ static int32_t read_number(const struct ky_key *key, struct kymo_str text,
 								  : no_units;
 	const char *wanted = key->kind == KY_KIND_SIZE ? "a size, as in 64MiB or 1G,"
 			     : key->kind == KY_KIND_DURATION
-				     ? "a time, as in 500ms or 2s,"
+				     ? "a time, as in 500ms, 1.5s or 10,"
 				     : "a number, of digits only,";
-	struct kymo_str rest;
+	struct kymo_str rest, fraction;
+	uint64_t part;
 	int is_too_much;
 	size_t size = read_digits(text, out, &is_too_much);
 
 	rest = (struct kymo_str){text.data + size, text.size - size};
+	fraction = (struct kymo_str){
+		rest.data, key->kind == KY_KIND_DURATION ? fraction_size(rest) : 0};
+	rest = (struct kymo_str){rest.data + fraction.size, rest.size - fraction.size};
 	while (unit->name && !ky_str_is_any_case(rest, unit->name))
 		unit++;
 	if (size == 0 || !unit->name)
 		return ky_error_set(error, KYMO_ERROR_CONFIG, "%s is wanted", wanted);
 	factor *= unit->factor;
-	if (is_too_much || *out > key->most / factor || *out * factor < key->least) {
+	part = fraction_of(fraction, factor);
+	if (is_too_much || *out > (key->most - part) / factor ||
+	    *out * factor + part < key->least) {
 		/* With a unit of their own, limits are told in the key's. */
 		const uint64_t shown = key->kind == KY_KIND_INTEGER ? factor : 1;
 
@@ -130,7 +162,7 @@ static int32_t read_number(const struct ky_key *key, struct kymo_str text,
 				    "from %" PRIu64 " to %" PRIu64 " is allowed",
 				    (key->least + shown - 1) / shown, key->most / shown);
 	}
-	*out *= factor;
+	*out = *out * factor + part;
 	return KYMO_OK;
 }
 
