@@ -196,6 +196,21 @@ static int32_t apply_base_file(struct kymo_config *config, const char *variable,
 	return status;
 }
 
+/* Keys of files alone: libkineto does not look for them there, but people set them. */
+static int32_t warn_not_read(struct kymo_config *config, const struct ky_key *key,
+			     struct kymo_error *error)
+{
+	const char *text = key->variable || key->unused ? NULL : ky_env_get(key->name);
+
+	return text && text[0]
+		       ? warn(config, error,
+			      ENVIRONMENT_NAME ": %s is not read from here: it is a key "
+					       "of the files that " OWN_VARIABLE
+					       " and " KINETO_VARIABLE " name",
+			      key->name)
+		       : KYMO_OK;
+}
+
 static int32_t apply_environment(struct kymo_config *config, struct kymo_error *error)
 {
 	const struct ky_key *key;
@@ -206,8 +221,10 @@ static int32_t apply_environment(struct kymo_config *config, struct kymo_error *
 					      key->variable ? strlen(key->variable) : 0};
 		struct kymo_str text = {name.data ? ky_env_get(name.data) : NULL, 0};
 
+		status = warn_not_read(config, key, error);
 		/* Of what has to say something, "" is as good as not set. */
-		if (!text.data || (!text.data[0] && key->kind != KY_KIND_TEXT))
+		if (status != KYMO_OK || !text.data ||
+		    (!text.data[0] && key->kind != KY_KIND_TEXT))
 			continue;
 		text.size = strlen(text.data);
 		status = ky_value_read(key, text, 1, ENVIRONMENT_NAME, &config->values[i],

@@ -142,6 +142,15 @@ def warnings_are_said_before_the_program_runs(place):
                           "KYMO_OVERFLOW?\n"), err
 
 
+def a_key_of_files_in_the_environment_is_told(place):
+    status, _, err = place.record("-o", "t.json", ACTIVITY_TYPES="kernl")
+    assert status == 0, err
+    assert err.startswith("kymo: environment: ACTIVITY_TYPES is not read from here: it is a key "
+                          "of the files that KYMO_CONFIG and KINETO_CONFIG name\n"), err
+    _, _, err = place.run("config", PROFILE_MEMORY="1")  # of no use in a file either
+    assert err == "", err
+
+
 CASES = [value for value in list(globals().values())
          if callable(value) and getattr(value, "__code__", None) and
          value.__code__.co_varnames[:1] == ("place",) and value.__name__ != "keys"]
