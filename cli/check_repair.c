@@ -274,8 +274,8 @@ static int open_copy(struct copy *copy, bool overwrite)
 				    "another file");
 	if (number == EEXIST)
 		return ky_say_error(KY_EXIT_USAGE,
-				    "\"%s\" exists already: name another file, or allow "
-				    "overwriting (-f)",
+				    "\"%s\" exists already: name another file, or set "
+				    "overwrite (-f)",
 				    copy->path);
 	if (number == ENOTSUP)
 		return ky_say_error(KY_EXIT_USAGE,

@@ -230,7 +230,8 @@ static int export(struct arguments *arguments, const char *const *captures, size
 	if (atexit(tell_early_end) == 0)
 		under_way = arguments;
 	if (write_outputs(arguments, captures, count, &summary, &error) != KYMO_OK)
-		status = ky_say_error(KY_EXIT_FAILED, "%s", error.message);
+		status = ky_say_error(KY_EXIT_FAILED, "%s%s", error.message,
+				      ky_say_option(error.status));
 	under_way = NULL;
 	for (size_t i = 0; i < arguments->count; i++)
 		if (is_stdout(arguments->list[i]->path))

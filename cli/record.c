@@ -412,10 +412,10 @@ static int say_failure(const struct kymo_recorder_result *result,
 		       const struct kymo_error *error)
 {
 	if (result->capture[0])
-		fail("%s; the capture is kept: kymo export %s -o FILE", error->message,
-		     result->capture);
+		fail("%s%s; the capture is kept: kymo export %s -o FILE", error->message,
+		     ky_say_option(error->status), result->capture);
 	else
-		fail("%s", error->message);
+		fail("%s%s", error->message, ky_say_option(error->status));
 	/* 126 and 127 are ours only where the program never ran. */
 	return result->was_started ? EXIT_OWN_FAILURE : result->exit_status;
 }

@@ -219,6 +219,11 @@ int ky_say_error(int status, const char *format, ...)
 	return status;
 }
 
+const char *ky_say_option(int32_t status)
+{
+	return status == KYMO_ERROR_EXISTS ? " (-f)" : "";
+}
+
 int ky_say_usage(int status, int option, char **argv, const struct option *options)
 {
 	const char letter[] = {'-', (char)optopt, '\0'};

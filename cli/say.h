@@ -29,6 +29,9 @@ int ky_say_error(int status, const char *format, ...)
  */
 int ky_say_usage(int status, int option, char **argv, const struct option *options);
 
+/* Behind a message of the library, where an option of the command is the remedy. */
+const char *ky_say_option(int32_t status);
+
 /* Each fills `out` and returns it: "12,345"; "1.20 ms"; "3.4 MB". */
 const char *ky_say_count(char out[KY_SAY_SIZE], uint64_t count);
 const char *ky_say_duration(char out[KY_SAY_SIZE], int64_t ns);

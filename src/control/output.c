@@ -47,8 +47,8 @@ static int32_t check_existing(const char *path, const struct stat *found,
 				    path);
 	if (!overwrite)
 		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or allow "
-				    "overwriting (-f)",
+				    "\"%s\" exists already: name another file, or set "
+				    "overwrite",
 				    path);
 	return KYMO_OK;
 }

@@ -123,8 +123,8 @@ static int32_t put_in_place(const char *from, const char *to, uint32_t overwrite
 		return KYMO_OK;
 	if (number == EEXIST)
 		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or allow "
-				    "overwriting",
+				    "\"%s\" exists already: name another file, or set "
+				    "overwrite",
 				    to);
 	return ky_error_set_errno(error, number, "cannot put \"%s\" in place", to);
 }

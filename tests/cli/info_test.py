@@ -266,7 +266,7 @@ def test_an_existing_file_is_told_in_the_words_of_record():
     put("there.json", b"old")
     recorded = subprocess.run([KYMO, "record", "-o", "t.kymo", "--", "true"], capture_output=True)
     assert recorded.returncode == 0, recorded
-    words = '"there.json" exists already: name another file, or allow overwriting (-f)'
+    words = '"there.json" exists already: name another file, or set overwrite (-f)'
     refused(words, "export", "t.kymo", "-o", "there.json")
     again = subprocess.run([KYMO, "record", "-o", "there.json", "--", "true"], capture_output=True)
     assert words in again.stderr.decode(), again

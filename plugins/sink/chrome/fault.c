@@ -85,8 +85,8 @@ int32_t ky_fault_set_errno(struct kymo_error *error, int number, const char *ver
 
 	if (number == EEXIST)
 		return ky_fault_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or allow "
-				    "overwriting (-f)",
+				    "\"%s\" exists already: name another file, or set "
+				    "overwrite",
 				    path);
 	return ky_fault_set(error, status_of(number), "cannot %s \"%s\": %s%s", verb,
 			    path, strerror_r(number, buffer, sizeof(buffer)),

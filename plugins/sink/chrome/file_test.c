@@ -189,8 +189,8 @@ static void an_existing_file_is_kept_unless_told_so(void **state)
 	put("a.json", "old");
 	assert_int_equal(write_file("a.json", false, &error), KYMO_ERROR_EXISTS);
 	assert_string_equal(error.message,
-			    "\"a.json\" exists already: name another file, or allow "
-			    "overwriting (-f)");
+			    "\"a.json\" exists already: name another file, or set "
+			    "overwrite");
 	assert_string_equal(get("a.json"), "old");
 	assert_int_equal(write_file("a.json", true, &error), KYMO_OK);
 	assert_string_equal(get("a.json"), "new");
