@@ -115,15 +115,9 @@ static int read_trace(struct ky_check *check)
 
 static int repair(struct ky_check *check, const struct arguments *arguments)
 {
-	int status;
+	const int status = ky_check_write_repaired(check, arguments->repair,
+						   arguments->force, arguments->json);
 
-	if (ky_check_edits(check) == 0) {
-		if (!arguments->json)
-			puts("\nnothing to mend; no file written");
-		return 0;
-	}
-	status = ky_check_write_repaired(check, arguments->repair, arguments->force,
-					 arguments->json);
 	if (status == 0 && !arguments->json)
 		ky_check_print_mended(check, arguments->repair);
 	return status;
@@ -145,6 +139,12 @@ static int check_file(const char *path, const struct arguments *arguments)
 				    "check: --repair is for traces; kymo export makes "
 				    "one of \"%s\"",
 				    path);
+	/* Before a large file is read for minutes. */
+	if (arguments->repair)
+		status = ky_check_try_repaired(&check, arguments->repair,
+					       arguments->force);
+	if (status != 0)
+		return status;
 	check.edits = arguments->repair ? ky_edits_create() : NULL;
 	status = check.is_capture ? ky_check_read_capture(&check) : read_trace(&check);
 	if (status == 0 && !arguments->json)
@@ -152,8 +152,7 @@ static int check_file(const char *path, const struct arguments *arguments)
 	if (status == 0 && arguments->repair)
 		status = repair(&check, arguments);
 	if (status == 0 && arguments->json)
-		ky_check_print_json(&check,
-				    ky_check_edits(&check) ? arguments->repair : NULL);
+		ky_check_print_json(&check, arguments->repair);
 	if (status == 0)
 		status = ky_check_is_clean(&check) ? 0 : KY_EXIT_FAILED;
 	ky_edits_destroy(check.edits);

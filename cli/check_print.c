@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "check_repair.h"
 #include "say.h"
 
 #define INDENT "         "
@@ -180,7 +181,10 @@ void ky_check_print_mended(const struct ky_check *check, const char *path)
 	}
 	putchar('\n');
 	ky_say_text(stdout, path);
-	ky_say_number(stdout, ": ", mended, "finding mended", "findings mended");
+	if (ky_check_edits(check) == 0)
+		fputs(": nothing mended, so it is the same", stdout);
+	else
+		ky_say_number(stdout, ": ", mended, "finding mended", "findings mended");
 	if (left > 0)
 		printf(", %s left that %s a guess", ky_say_count(text, left),
 		       left == 1 ? "takes" : "take");

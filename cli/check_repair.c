@@ -312,19 +312,43 @@ static int finish(struct copy *copy)
 	return number == 0 ? 0 : fail(copy, "write", number);
 }
 
+static void open_none(struct copy *copy, struct ky_check *check, const char *path)
+{
+	memset(copy, 0, sizeof(*copy));
+	copy->check = check;
+	copy->path = path;
+	copy->place.fd = copy->input.fd = -1;
+}
+
+static void close_copy(struct copy *copy)
+{
+	if (copy->gzip)
+		gzclose(copy->gzip);
+	ky_place_close(&copy->place);
+	ky_input_close(&copy->input);
+}
+
+int ky_check_try_repaired(struct ky_check *check, const char *path, bool overwrite)
+{
+	static struct copy copy; /* large */
+	int status;
+
+	open_none(&copy, check, path);
+	status = open_copy(&copy, overwrite);
+	close_copy(&copy);
+	return status;
+}
+
 int ky_check_write_repaired(struct ky_check *check, const char *path, bool overwrite,
 			    bool quiet)
 {
 	static struct copy copy; /* large */
 	int status;
 
-	memset(&copy, 0, sizeof(copy));
-	copy.check = check;
-	copy.path = path;
+	open_none(&copy, check, path);
 	copy.quiet = quiet;
-	copy.place.fd = copy.input.fd = -1;
 	status = open_copy(&copy, overwrite);
-	if (status == 0 && !quiet)
+	if (status == 0 && !quiet && check->edits->count > 0)
 		puts("\nmended");
 	if (status == 0)
 		status = apply(&copy);
@@ -332,9 +356,6 @@ int ky_check_write_repaired(struct ky_check *check, const char *path, bool overw
 		status = finish(&copy);
 	if (status == 0)
 		list_rest(&copy);
-	if (copy.gzip)
-		gzclose(copy.gzip);
-	ky_place_close(&copy.place);
-	ky_input_close(&copy.input);
+	close_copy(&copy);
 	return status;
 }

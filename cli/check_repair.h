@@ -31,9 +31,12 @@ void ky_check_mend_form(struct ky_check *check, enum ky_check_kind kind);
 /* How many edits there are. */
 uint64_t ky_check_edits(const struct ky_check *check);
 
+/* Whether the copy could be written: 0, or an exit status with an error said. */
+int ky_check_try_repaired(struct ky_check *check, const char *path, bool overwrite);
+
 /*
- * Writes the copy and lists the changes on standard output, unless `quiet`. 0, or an exit
- * status with an error said and no file left behind.
+ * Writes the copy, also where there is no edit, and lists the changes on standard output,
+ * unless `quiet`. 0, or an exit status with an error said and no file left behind.
  */
 int ky_check_write_repaired(struct ky_check *check, const char *path, bool overwrite,
 			    bool quiet);
