@@ -145,6 +145,12 @@ static void take_event(struct ky_trace *trace, struct event *event)
 	if (strcmp(event->name, "Record Window End") == 0)
 		return; /* nothing that happened */
 	take_time(info, event);
+	/* Kymo's gaps: no activity, whatever category they were written in. */
+	if (strcmp(event->name, "not recorded") == 0) {
+		track_of(trace, event)->events++;
+		info->others++;
+		return;
+	}
 	category = ky_info_category(info, event->category, strlen(event->category));
 	switch (event->phase) {
 	case 'X':

@@ -5,8 +5,9 @@ import collections
 import json
 import os
 import signal
+import subprocess
 
-from record_test import (INJECTED, MARKS, check, children, keeper_of, main, name_of,
+from record_test import (INJECTED, KYMO, MARKS, check, children, keeper_of, main, name_of,
                          until)
 
 
@@ -35,6 +36,16 @@ def what_comes_before_the_delay_is_not_recorded(place):
     assert names == {"span": 5} and gaps == {PAUSED: 1}, (names, gaps)
     assert trace["window"] == "from 1 s after the program's start", trace["window"]
     assert trace["kymo"]["ledger"]["offered"] == 6, "the gap is a record too"
+
+
+def a_gap_is_no_activity_to_info(place):
+    for name in ("t.json", "t.kymo"):
+        place.record("-f", "-y", "1s", ["mark", "3", "until", "on", "mark", "5"], output=name)
+        told = json.loads(subprocess.run([KYMO, "info", "--json", place.file(name)], check=True,
+                                         stdout=subprocess.PIPE, timeout=60).stdout)
+        assert (told["spans"], told["others"]) == (5, 1), told
+        annotations = [c for c in told["types"] if c["name"] == "user_annotation"]
+        assert [c["spans"] for c in annotations] == [5], told
 
 
 def the_trace_is_written_at_the_end_of_the_duration_and_the_program_goes_on(place):
