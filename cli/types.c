@@ -21,13 +21,16 @@ static const char usage[] =
 	"usage: kymo types [--json] [PLUGIN]...\n"
 	"\n"
 	"Lists all activity types: the static ones, their aliases, and those of the\n"
-	"installed plug-ins, or of the PLUGINs, named or by path. Their names\n"
-	"are what kymo record --types takes.\n"
+	"installed plug-ins; of PLUGINs, named or by path, theirs alone. Their names "
+	"are\n"
+	"what kymo record --types takes. Of PLUGINs also the options, as -t takes them.\n"
 	"\n"
 	"      --json   print one JSON object\n"
 	"  -h, --help   show this\n";
 
 enum { OPTION_JSON = 256 };
+
+#define OPTION_WIDTH 20 /* of NAME=VALUE */
 
 static const struct option long_options[] = {
 	{"json", no_argument, NULL, OPTION_JSON},
@@ -234,11 +237,34 @@ static void print_aliases(void)
 	}
 }
 
+static void print_options(const struct kymo_source_desc *source)
+{
+	size_t i;
+
+	if (!source->options || !source->options[0])
+		return;
+	printf("\nOptions of kymo record -t %s:OPTION=VALUE, with their defaults:\n\n",
+	       source->name);
+	for (i = 0; source->options[i]; i++) {
+		const struct kymo_option_desc *option = source->options[i];
+		const char *fallback = option->fallback ? option->fallback : "";
+		const int size = (int)(strlen(option->name) + 1 + strlen(fallback));
+
+		fputs("  ", stdout);
+		ky_say_text(stdout, option->name);
+		fputc('=', stdout);
+		ky_say_text(stdout, fallback);
+		printf("%*s  ", size < OPTION_WIDTH ? OPTION_WIDTH - size : 0, "");
+		ky_say_text(stdout, option->help ? option->help : "");
+		fputc('\n', stdout);
+	}
+}
+
 static void print_source(const struct source *source)
 {
 	size_t i;
 
-	printf("\nSource %s", source->desc->name);
+	printf("Source %s", source->desc->name);
 	if (strcmp(source->plugin->name, source->desc->name) != 0)
 		printf(", of the plug-in %s", source->plugin->name);
 	puts(source->desc->flags & KYMO_SOURCE_EXPLICIT ? ", recorded when named by -t:\n"
@@ -262,14 +288,21 @@ static void print_clashes(void)
 	}
 }
 
-static void print_list(const struct list *list)
+/* Who names plug-ins wants to see what they have, not what there is anyway. */
+static void print_list(const struct list *list, bool is_named)
 {
 	size_t i;
 
-	print_static();
-	print_aliases();
-	for (i = 0; i < list->count; i++)
+	if (!is_named) {
+		print_static();
+		print_aliases();
+	}
+	for (i = 0; i < list->count; i++) {
+		fputs(is_named && i == 0 ? "" : "\n", stdout);
 		print_source(&list->sources[i]);
+		if (is_named)
+			print_options(list->sources[i].desc);
+	}
 	print_clashes();
 }
 
@@ -313,6 +346,16 @@ static void print_json_source(const struct source *source, bool is_first)
 	for (i = 0; i < source->count; i++)
 		print_json_type(&source->types[i].type, source->types[i].desc->help,
 				i == 0);
+	fputs("], \"options\": [", stdout);
+	for (i = 0; source->desc->options && source->desc->options[i]; i++) {
+		const struct kymo_option_desc *option = source->desc->options[i];
+
+		ky_say_member(stdout, i > 0 ? ", {" : "{", "name", option->name);
+		ky_say_member(stdout, ", ", "default",
+			      option->fallback ? option->fallback : "");
+		ky_say_member(stdout, ", ", "help", option->help ? option->help : "");
+		fputc('}', stdout);
+	}
 	fputs("]}", stdout);
 }
 
@@ -351,7 +394,7 @@ static int list_types(const char *const *plugins, bool is_json)
 		if (is_json)
 			print_json(&list);
 		else
-			print_list(&list);
+			print_list(&list, plugins != NULL);
 		if (!ky_say_end(stdout))
 			status = KY_EXIT_FAILED;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -50,4 +51,13 @@ void ky_nearest_offer(struct ky_nearest *nearest, const char *candidate)
 const char *ky_nearest_found(const struct ky_nearest *nearest)
 {
 	return nearest->best[0] ? nearest->best : NULL;
+}
+
+void ky_nearest_say(const struct ky_nearest *nearest, char *out, size_t size)
+{
+	const char *meant = ky_nearest_found(nearest);
+
+	out[0] = '\0';
+	if (meant)
+		snprintf(out, size, " (did you mean \"%s\"?)", meant);
 }

@@ -22,4 +22,9 @@ void ky_nearest_offer(struct ky_nearest *nearest, const char *candidate);
 /* The nearest, or NULL: nothing was near. */
 const char *ky_nearest_found(const struct ky_nearest *nearest);
 
+#define KY_NEAREST_SAID (KY_NEAREST_MAX + 24)
+
+/* What was found as ` (did you mean "X"?)`, else "". */
+void ky_nearest_say(const struct ky_nearest *nearest, char *out, size_t size);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 /* "a, b" of the options' names, for people. */
 static void list_options(const struct kymo_source_desc *source, char *out, size_t size)
@@ -41,11 +42,13 @@ int32_t ky_option_check(const struct kymo_source_desc *source, const char *optio
 {
 	const char *equals = strchr(option, '=');
 	size_t size = equals ? (size_t)(equals - option) : strlen(option);
-	char names[256];
+	struct ky_nearest nearest = {.word = {option, size}};
+	char names[256], meant[KY_NEAREST_SAID];
 
 	for (size_t i = 0; source->options && source->options[i]; i++) {
 		const struct kymo_option_desc *known = source->options[i];
 
+		ky_nearest_offer(&nearest, known->name);
 		if (strlen(known->name) != size || memcmp(known->name, option, size) != 0)
 			continue;
 		if (equals && is_number(equals + 1, known->value_type))
@@ -59,7 +62,9 @@ int32_t ky_option_check(const struct kymo_source_desc *source, const char *optio
 				    source->name, known->name);
 	}
 	list_options(source, names, sizeof(names));
+	ky_nearest_say(&nearest, meant, sizeof(meant));
 	return ky_error_set(error, KYMO_ERROR_CONFIG,
-			    "source \"%s\" has no option \"%.*s\"; it has %s",
-			    source->name, (int)size, option, names[0] ? names : "none");
+			    "source \"%s\" has no option \"%.*s\"%s; it has %s",
+			    source->name, (int)size, option, meant,
+			    names[0] ? names : "none");
 }

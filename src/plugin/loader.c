@@ -28,6 +28,7 @@
 
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/nearest.h"
 #include "base/place.h"
 #include "plugin/check.h"
 #include "plugin/trust.h"
@@ -349,34 +350,46 @@ int32_t ky_plugin_each(const char *kind, ky_plugin_file_fn visit, void *context,
 struct listing {
 	char text[256];
 	size_t size;
+	struct ky_nearest nearest;
 };
 
 static int list_name(void *context, const char *path)
 {
 	struct listing *listing = context;
 	const char *name = strrchr(path, '/') + 1;
-	int length = (int)(strlen(name) - strlen(SUFFIX));
-	int added = snprintf(listing->text + listing->size,
-			     sizeof(listing->text) - listing->size, "%s%.*s",
-			     listing->size ? ", " : "", length, name);
+	const int length = (int)(strlen(name) - strlen(SUFFIX));
+	char word[KY_NEAREST_MAX + 1];
+	int added;
+
+	if ((size_t)length < sizeof(word)) {
+		snprintf(word, sizeof(word), "%.*s", length, name);
+		ky_nearest_offer(&listing->nearest, word);
+	}
+	if (listing->size >= sizeof(listing->text))
+		return 0;
+	added = snprintf(listing->text + listing->size,
+			 sizeof(listing->text) - listing->size, "%s%.*s",
+			 listing->size ? ", " : "", length, name);
 
 	listing->size += (size_t)added;
-	return listing->size >= sizeof(listing->text);
+	return 0;
 }
 
 static int32_t say_not_installed(const char *kind, const char *name, const char *folder,
 				 struct kymo_error *error)
 {
-	struct listing listing = {.text = ""};
+	struct listing listing = {.nearest = {.word = {name, strlen(name)}}};
+	char meant[KY_NEAREST_SAID];
 
 	if (ky_plugin_each(kind, list_name, &listing, NULL) != KYMO_OK ||
 	    listing.size == 0)
 		snprintf(listing.text, sizeof(listing.text), "none");
+	ky_nearest_say(&listing.nearest, meant, sizeof(meant));
 	return ky_error_set(
 		error, KYMO_ERROR_NOT_FOUND,
-		"there is no %s plug-in \"%.64s\" in %s (there: %s); give its "
+		"there is no %s plug-in \"%.64s\"%s in %s (there: %s); give its "
 		"path if it lies elsewhere",
-		kind, name, folder, listing.text);
+		kind, name, meant, folder, listing.text);
 }
 
 int ky_plugin_is_path(const char *item)

@@ -26,15 +26,6 @@ void ky_candidates_add(struct ky_candidates *candidates, const char *name)
 		snprintf(text + used, room, " and %zu more", ++candidates->left_out);
 }
 
-void ky_nearest_say(const struct ky_nearest *nearest, char *out, size_t size)
-{
-	const char *meant = ky_nearest_found(nearest);
-
-	out[0] = '\0';
-	if (meant)
-		snprintf(out, size, " (did you mean \"%s\"?)", meant);
-}
-
 /* ---- Custom types ---- */
 
 /* Those of that bare name. */

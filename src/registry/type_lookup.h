@@ -33,7 +33,4 @@ struct ky_candidates {
 
 void ky_candidates_add(struct ky_candidates *candidates, const char *name);
 
-/* What was found as ` (did you mean "X"?)`, else "". */
-void ky_nearest_say(const struct ky_nearest *nearest, char *out, size_t size);
-
 #endif

@@ -283,6 +283,8 @@ def bad_usage_gives_125_and_runs_nothing(place):
                           (["--require", "no-such-source"], '"no-such-source" is none of those'),
                           (["-t", "app", "--require", "fake"], '"fake" is none of those.*: app'),
                           (["-t", "app:x=1"], '"app" has no option'),
+                          (["-t", "fake:sed=1"], r'has no option "sed" \(did you mean "seed"\?\); it has'),
+                          (["-t", "opncl"], r'no source plug-in "opncl" \(did you mean "opencl"\?\) in'),
                           (["-t", ","], "names are wanted"),
                           (["-t", "no-such-source"], "no-such-source"),
                           (["-t", "/no/such.so"], "/no/such.so"),

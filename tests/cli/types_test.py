@@ -58,6 +58,17 @@ def test_the_list_fits_a_terminal():
     assert ["12", "mtia_runtime", "runtime"] in lines and ["cuda_runtime", "runtime"] in lines
 
 
+def test_a_plugin_that_is_named_is_shown_alone_with_its_options():
+    status, out, err = run("types", "fake", "opencl")
+    assert status == 0 and err == "", err
+    assert out.startswith("Source fake, recorded when named by -t:\n") and "cpu_op" not in out, out
+    options = out.partition("\nOptions of kymo record -t fake:OPTION=VALUE, with their defaults:\n\n")[2]
+    assert "\n  bits=64               after how many bits it wraps\n" in options, out
+    assert "  report=               file for its own counts; the pid is appended\n\nSource opencl" in options, out
+    found = {o["name"]: o for o in json.loads(run("types", "--json", "fake")[1])["sources"][0]["options"]}
+    assert found["bits"] == {"name": "bits", "default": "64", "help": "after how many bits it wraps"}, found
+
+
 def test_a_plugin_that_is_not_there_is_an_error():
     status, out, err = run("types", "no-such-plugin")
     assert status == 1 and out == "" and err.count("\n") == 1 and "no-such-plugin" in err, err
