@@ -69,7 +69,7 @@ static char *begin_arg(struct args *args, char *at)
 	(ky_names_take(&(args)->names, KYMO_STR(key)), PUT_KEY((args), (at), key))
 
 /*
- * What the source itself called the correlation: "opencl.command id". Where that can't be
+ * What the source itself called the correlation: "command id". Where that can't be
  * compared with the keys of the values it gets the one number that none of them has.
  */
 static char *put_native(struct args *args, char *at, const struct kymo_trace_event *event)
