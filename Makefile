@@ -7,6 +7,10 @@ JOBS ?= $(shell nproc)
 # Installs missing packages. Where you install them yourself: make SETUP=true check
 SETUP ?= tools/setup
 
+# A build that was set up before packages came looks for them again.
+AGAIN = test ! -e $(BUILD)/build.ninja || test $(BUILD)/build.ninja -nt /var/lib/dpkg/status || \
+	$(MESON) setup --reconfigure $(BUILD)
+
 all: $(BUILD)/build.ninja
 	@$(MESON) compile -C $(BUILD) -j $(JOBS)
 
@@ -15,12 +19,15 @@ $(BUILD)/build.ninja:
 
 check:
 	@$(SETUP)
+	@$(AGAIN)
 	@$(MAKE) --no-print-directory all
 	@MESON=$(MESON) tools/run-tests $(BUILD) --num-processes $(JOBS)
 
+demo: SETUP += --demo
 demo:
 	@$(SETUP)
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@$(MESON) compile -C $(BUILD) -j $(JOBS) product
 	$(BUILD)/kymo record -f -o demo-trace.json -- clpeak --kernel-latency
 	$(BUILD)/kymo info demo-trace.json
 
@@ -43,7 +50,7 @@ clean:
 help:
 	@echo 'make            build $(BUILD)/kymo, the library and the plug-ins'
 	@echo 'make check      install what is missing, build, run all tests'
-	@echo 'make demo       install what is missing, build, record a real OpenCL program'
+	@echo 'make demo       install what it needs, build no tests, record a real OpenCL program'
 	@echo 'make bench      build optimised, run the benchmarks'
 	@echo 'make install    install below PREFIX (as meson says), under DESTDIR'
 	@echo 'make format     rewrite the C files by .clang-format'
