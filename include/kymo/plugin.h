@@ -244,6 +244,16 @@ struct kymo_source_ops {
 	 */
 	void (*forked)(void *source);
 	/* End of ABI 1.0 */
+
+	/*
+	 * Do the options that were set make sense? Runs like probe, before the program
+	 * is started, where one was set. It may call the host's `option`, which is all
+	 * that the table has. What it refuses is not recorded, nor the program run; the
+	 * error's message says why. create and prepare find the same options all the
+	 * same: this may not have been asked.
+	 */
+	int32_t (*check)(const struct kymo_host *host, struct kymo_source_host *self,
+			 struct kymo_error *error);
 };
 
 #define KYMO_SOURCE_EXPLICIT 0x1u /* recorded only when named by -t */

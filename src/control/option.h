@@ -11,4 +11,14 @@
 int32_t ky_option_check(const struct kymo_source_desc *source, const char *option,
 			struct kymo_error *error);
 
+/* The option's text, terminated, or NULL. */
+typedef const char *(*ky_option_fn)(void *context, const char *name);
+
+/*
+ * Has the source itself look at its options, in a process that is thrown away; KYMO_OK
+ * where it has no operation for that.
+ */
+int32_t ky_option_try(const struct kymo_source_desc *source, ky_option_fn text,
+		      void *context, struct kymo_error *error);
+
 #endif

@@ -29,6 +29,7 @@
 #include "base/options.h"
 #include "config/config.h"
 #include "config/pattern.h"
+#include "control/absent.h"
 #include "control/configure.h"
 #include "control/custody.h"
 #include "control/left.h"
@@ -427,8 +428,8 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 	join_failed(front, result->failed, sizeof(result->failed));
 	memcpy(result->partly, outcome->report.partly, sizeof(result->partly));
 	memcpy(result->absent, outcome->report.absent, sizeof(result->absent));
-	ky_selection_remedies(&front->selection, result->absent, result->absent_remedy,
-			      sizeof(result->absent_remedy));
+	ky_absent_remedies(&front->selection, result->absent, result->absent_remedy,
+			   sizeof(result->absent_remedy));
 	ky_window_tell(&front->window, result->window, sizeof(result->window));
 	if (outcome->error.status && error)
 		*error = outcome->error;

@@ -21,8 +21,11 @@ struct request {
 	const char *option; /* "OPTION=VALUE", within what was given, or NULL */
 };
 
+struct visit;
+
 /* A source that was asked for. */
 struct chosen {
+	const struct visit *visit;
 	const struct kymo_plugin *plugin;
 	const struct kymo_source_desc *source;
 	char *path; /* of its plug-in; ours */
@@ -181,6 +184,7 @@ static int32_t choose(struct visit *visit, const char *path,
 	chosen->path = strdup(path);
 	if (!chosen->path)
 		return no_memory(visit->error);
+	chosen->visit = visit;
 	chosen->plugin = plugin;
 	chosen->source = source;
 	visit->types[visit->chosen_count++] = (struct ky_type_source){
@@ -282,10 +286,19 @@ static int32_t visit_plugin(void *context, const char *path,
 	return status;
 }
 
-/* The option's text: what was asked for last, else what stands for it. */
-static const char *option_text(const struct visit *visit, const struct chosen *chosen,
-			       const char *name)
+/* What the request says of an option of the source, "NAME=VALUE", or NULL. */
+static const char *option_of(const struct request *request, const struct chosen *chosen)
 {
+	return is_requested(request, chosen->path, chosen->plugin, chosen->source)
+		       ? request->option
+		       : NULL;
+}
+
+/* The option's text: what was asked for last, else what stands for it. */
+static const char *option_text(void *context, const char *name)
+{
+	const struct chosen *chosen = context;
+	const struct visit *visit = chosen->visit;
 	const struct kymo_source_desc *source = chosen->source;
 	const size_t size = strlen(name);
 	const char *text = NULL;
@@ -294,30 +307,40 @@ static const char *option_text(const struct visit *visit, const struct chosen *c
 		if (strcmp(source->options[i]->name, name) == 0)
 			text = source->options[i]->fallback;
 	for (size_t i = 0; i < visit->request_count; i++) {
-		const struct request *request = &visit->requests[i];
+		const char *option = option_of(&visit->requests[i], chosen);
 
-		if (request->option && strncmp(request->option, name, size) == 0 &&
-		    request->option[size] == '=' &&
-		    is_requested(request, chosen->path, chosen->plugin, source))
-			text = request->option + size + 1;
+		if (option && strncmp(option, name, size) == 0 && option[size] == '=')
+			text = option + size + 1;
 	}
 	return text;
 }
 
-static int32_t bring_in(struct visit *visit, const struct chosen *chosen)
+/* What is not set is the source's own and need not be looked at. */
+static int32_t try_options(const struct visit *visit, struct chosen *chosen)
+{
+	for (size_t i = 0; i < visit->request_count; i++)
+		if (option_of(&visit->requests[i], chosen))
+			return ky_option_try(chosen->source, option_text, chosen,
+					     visit->error);
+	return KYMO_OK;
+}
+
+static int32_t bring_in(struct visit *visit, struct chosen *chosen)
 {
 	const struct kymo_source_desc *source = chosen->source;
 	struct ky_selection *selection = visit->selection;
 	int32_t status = add_item(selection->names, source->name, NULL, visit->error);
 
 	selection->brought[selection->brought_count++] = source;
+	if (!status)
+		status = try_options(visit, chosen);
 	for (size_t i = 0; !status && source->injections && source->injections[i]; i++) {
 		const struct kymo_injection_desc *injection = source->injections[i];
 		const char *option = ky_environment_option_of(injection);
 
 		status = ky_environment_inject(
 			&selection->environment, injection, chosen->path,
-			option ? option_text(visit, chosen, option) : NULL, visit->error);
+			option ? option_text(chosen, option) : NULL, visit->error);
 	}
 	return status;
 }
@@ -385,21 +408,6 @@ static int32_t visit_all(struct visit *visit, const char *const *sources)
 		status = kymo_plugin_visit(names, visit_plugin, visit, visit->error);
 	free(names);
 	return status;
-}
-
-void ky_selection_remedies(const struct ky_selection *selection, const char *absent,
-			   char *out, size_t size)
-{
-	out[0] = '\0';
-	for (size_t i = 0; i < selection->brought_count; i++) {
-		const struct kymo_source_desc *source = selection->brought[i];
-		const size_t used = strlen(out);
-
-		if (KYMO_HAS_FIELD(source, unloaded_remedy) && source->unloaded_remedy &&
-		    ky_selection_has(absent, source->name))
-			snprintf(out + used, size - used, "%s%s", used ? "; " : "",
-				 source->unloaded_remedy);
-	}
 }
 
 /* This library, whatever it is linked into. */

@@ -36,7 +36,8 @@ struct ky_selection {
  * `variables` with their injections, KYMO_AGENT, and KYMO_SESSION as `socket_path`.
  * A source none of whose activity types is wanted (`types`: as in
  * registry/type_filter.h, checked here) is not brought into the program.
- * Nothing of a plug-in is run but its entry. Zero the object, but for `warning`, before.
+ * Nothing of a plug-in is run but its entry, and its check of options in a process that
+ * is thrown away. Zero the object, but for `warning`, before.
  */
 int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 			  const char *types, char *const *variables,
@@ -45,9 +46,5 @@ void ky_selection_destroy(struct ky_selection *selection);
 
 /* Whether the list, "x,y" or "x, y", has the name. */
 int ky_selection_has(const char *list, const char *name);
-
-/* Writes what may help the sources of the list, which no program has loaded. */
-void ky_selection_remedies(const struct ky_selection *selection, const char *absent,
-			   char *out, size_t size);
 
 #endif

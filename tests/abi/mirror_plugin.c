@@ -153,6 +153,7 @@ const struct mirror_member mirror_plugin[] = {
 	MEMBER(struct kymo_source_ops, push_correlation, 80, 8),
 	MEMBER(struct kymo_source_ops, pop_correlation, 88, 8),
 	MEMBER(struct kymo_source_ops, forked, 96, 8),
+	MEMBER(struct kymo_source_ops, check, 104, 8),
 	MEMBER(struct kymo_source_desc, struct_size, 0, 4),
 	MEMBER(struct kymo_source_desc, flags, 4, 4),
 	MEMBER(struct kymo_source_desc, name, 8, 8),

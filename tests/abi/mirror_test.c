@@ -67,7 +67,7 @@ static const struct layout layouts[] = {
 	GROWING(struct kymo_source_session, 48),
 	FROZEN(struct kymo_clock_pair, 24),
 	GROWING(struct kymo_source_numbers, 40),
-	GROWING(struct kymo_source_ops, 104),
+	GROWING(struct kymo_source_ops, 112),
 	GROWING(struct kymo_source_desc, 88),
 	GROWING(struct kymo_plugin, 48),
 	GROWING(struct kymo_device_desc, 80),

@@ -343,8 +343,11 @@ def what_the_source_told_itself_holds(folder):
 
 
 def an_unknown_fault_is_no_test(folder):
-    run = Run(folder, "nonsense", ["mark", "1000"])
-    assert run.source()["state"] == "failed" and "nonsense" in run.source()["reason"]
+    path = os.path.join(folder, "trace.json")
+    done = subprocess.run([KYMO, "record", "-t", "fake:fault=nonsense", "-o", path, "--", PROGRAM],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 125 and "no fault is called so: nonsense" in done.stderr, done
+    assert not os.path.exists(path)
 
 
 def in_own_session(folder, fault, *more):

@@ -91,7 +91,7 @@ uint64_t ky_attach_flush_period_ns(void)
 	return strtoul(text, NULL, 10) * 1000000u;
 }
 
-static int32_t check_options(struct kymo_error *error)
+int32_t ky_attach_check(struct kymo_error *error)
 {
 	static const char *const switches[] = {"latency", "event_times", "finalize"};
 	const char *wrong = option_is_period("flush_ms") ? NULL : "flush_ms";
@@ -119,7 +119,7 @@ int32_t ky_attach_prepare(const struct kymo_source_session *session,
 	for (uint32_t i = 0; i < KY_TYPE_COUNT; i++)
 		ky_source.wants[i] = (uint8_t)kymo_source_wants(
 			session, ky_type_number((enum ky_type)i));
-	return check_options(error);
+	return ky_attach_check(error);
 }
 
 /* ---- Subscribing ---- */

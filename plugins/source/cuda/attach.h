@@ -15,6 +15,9 @@
 int32_t ky_attach_prepare(const struct kymo_source_session *session,
 			  struct kymo_error *error);
 
+/* Reads the options that are not of PM sampling. KYMO_ERROR_CONFIG: one of them. */
+int32_t ky_attach_check(struct kymo_error *error);
+
 /*
  * Finds a library that goes with the driver, subscribes, and has all wanted kinds
  * recorded. On failure nothing is held, and `trouble` says why; on success it has a

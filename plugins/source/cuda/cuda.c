@@ -15,6 +15,7 @@
 #include "buffer.h"
 #include "clock.h"
 #include "flush.h"
+#include "pm_option.h"
 #include "pm_source.h"
 #include "probe.h"
 #include "region.h"
@@ -261,6 +262,32 @@ static void forked(void *source)
 	ky_buffer_forked();
 }
 
+static int32_t refuse_option(struct kymo_error *error, const char *reason)
+{
+	error->status = KYMO_ERROR_CONFIG;
+	snprintf(error->message, sizeof(error->message), "%.*s",
+		 (int)sizeof(error->message) - 1, reason);
+	return KYMO_ERROR_CONFIG;
+}
+
+/* In a process that is thrown away: there is no instance that this could disturb. */
+static int32_t check(const struct kymo_host *host, struct kymo_source_host *self,
+		     struct kymo_error *error)
+{
+	struct pm_options options;
+	struct pm_problem problem;
+	int32_t status;
+
+	ky_source.host = host;
+	ky_source.self = self;
+	status = ky_attach_check(error);
+	if (status)
+		return status;
+	return pm_options_read(&options, host, self, &problem)
+		       ? KYMO_OK
+		       : refuse_option(error, problem.reason);
+}
+
 static const struct kymo_source_ops ops = {
 	.struct_size = sizeof(ops),
 	.probe = ky_probe,
@@ -274,6 +301,7 @@ static const struct kymo_source_ops ops = {
 	.push_correlation = ky_region_push,
 	.pop_correlation = ky_region_pop,
 	.forked = forked,
+	.check = check,
 };
 
 static const struct kymo_source_desc cuda_source = {

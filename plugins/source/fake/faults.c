@@ -94,8 +94,10 @@ static void start_thread(void *(*body)(void *))
 }
 
 /* "a+b" as bits; what is no fault is an error, so that no test tests nothing. */
-static int read_faults(const char *text)
+static int32_t read_faults(const char *all, struct kymo_error *error)
 {
+	const char *text = all;
+
 	while (*text) {
 		const size_t size = strcspn(text, "+");
 		int fault = 0;
@@ -104,12 +106,28 @@ static int read_faults(const char *text)
 		       (strlen(fault_names[fault]) != size ||
 			memcmp(fault_names[fault], text, size) != 0))
 			fault++;
-		if (fault == FAKE_FAULT_COUNT)
-			return 0;
+		if (fault == FAKE_FAULT_COUNT) {
+			if (error) {
+				error->status = KYMO_ERROR_CONFIG;
+				snprintf(error->message, sizeof(error->message),
+					 "no fault is called so: %.200s", all);
+			}
+			return KYMO_ERROR_CONFIG;
+		}
 		fake_faults.wanted |= (uint64_t)1 << fault;
 		text += size + (text[size] == '+');
 	}
-	return 1;
+	return KYMO_OK;
+}
+
+/* The environment's faults are left to create: they are for programs' own sessions. */
+static int32_t check(const struct kymo_host *host, struct kymo_source_host *self,
+		     struct kymo_error *error)
+{
+	char text[1024];
+
+	fake_option_text(host, self, "fault", NULL, text, sizeof(text));
+	return read_faults(text, error);
 }
 
 static int32_t fail(enum fake_fault fault, struct kymo_error *error)
@@ -168,6 +186,7 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 		      struct kymo_error *error)
 {
 	char text[1024], path[2048];
+	int32_t status;
 
 	fake_faults.real = host;
 	fake_faults.self = self;
@@ -175,14 +194,9 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 	fake_faults.status = (int32_t)strtol(text, NULL, 10);
 	fake_option_text(host, self, "fault", "FAKE_FAULT", text, sizeof(text));
 	fake_option_text(host, self, "report", "FAKE_REPORT", path, sizeof(path));
-	if (!read_faults(text)) {
-		if (error) {
-			error->status = KYMO_ERROR_CONFIG;
-			snprintf(error->message, sizeof(error->message),
-				 "no fault is called so: %.200s", text);
-		}
-		return KYMO_ERROR_CONFIG;
-	}
+	status = read_faults(text, error);
+	if (status)
+		return status;
 	if (path[0])
 		fake_report_open(path, fault_names);
 	if (fake_fault_is_wanted(FAKE_FAULT_CREATE))
@@ -332,4 +346,5 @@ const struct kymo_source_ops fake_faulty_ops = {
 	.push_correlation = fake_region_push,
 	.pop_correlation = fake_region_pop,
 	.forked = forked,
+	.check = check,
 };

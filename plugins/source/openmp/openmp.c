@@ -3,8 +3,10 @@
  * The OpenMP source: its tables and the life of its one instance. README.md says what it
  * records and how; tool.c is where it comes into a program.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "device.h"
@@ -268,6 +270,33 @@ static void forked(void *source)
 	register_at_exit();
 }
 
+/*
+ * The dynamic loader says what it cannot preload in the program's output, and goes on:
+ * nothing would be recorded. Several are a list, each taken as the loader takes them.
+ */
+static int32_t check(const struct kymo_host *host, struct kymo_source_host *self,
+		     struct kymo_error *error)
+{
+	struct kymo_str text;
+	char list[4096], *rest = NULL, *name;
+
+	if (host->option(self, preload_option.name, &text) != KYMO_OK ||
+	    text.size >= sizeof(list))
+		return KYMO_OK; /* the host says that itself */
+	snprintf(list, sizeof(list), "%.*s", (int)text.size, text.size ? text.data : "");
+	name = strtok_r(list, ": ", &rest);
+	for (; name; name = strtok_r(NULL, ": ", &rest)) {
+		/* cppcheck-suppress leakReturnValNotUsed ; the process is thrown away */
+		if (dlopen(name, RTLD_LAZY | RTLD_LOCAL))
+			continue;
+		error->status = KYMO_ERROR_CONFIG;
+		snprintf(error->message, sizeof(error->message),
+			 "preload: %s: give the path of LLVM's libomp.so.5", dlerror());
+		return KYMO_ERROR_CONFIG;
+	}
+	return KYMO_OK;
+}
+
 static const struct kymo_source_ops ops = {
 	.struct_size = sizeof(ops),
 	.probe = ky_probe,
@@ -277,6 +306,7 @@ static const struct kymo_source_ops ops = {
 	.set_paused = set_paused,
 	.stop = stop,
 	.forked = forked,
+	.check = check,
 };
 
 static const struct kymo_source_desc openmp_source = {

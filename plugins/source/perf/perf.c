@@ -266,6 +266,14 @@ static void forked(void *source)
 	errno = kept;
 }
 
+static int32_t check(const struct kymo_host *host, struct kymo_source_host *self,
+		     struct kymo_error *error)
+{
+	struct perf_options options;
+
+	return perf_options_read(host, self, &options, error);
+}
+
 static const struct kymo_source_ops ops = {
 	.struct_size = sizeof(ops),
 	.probe = perf_probe,
@@ -275,6 +283,7 @@ static const struct kymo_source_ops ops = {
 	.set_paused = set_paused,
 	.stop = stop,
 	.forked = forked,
+	.check = check,
 };
 
 static const struct kymo_source_desc source_desc = {

@@ -6,6 +6,7 @@ major is in CUDA_MAJOR, the vendor's library is $CUPTI_REAL. Value i of sample n
 import glob
 import json
 import os
+import subprocess
 import sys
 
 MAJOR = os.environ["CUDA_MAJOR"]
@@ -125,10 +126,14 @@ def test_what_is_proposed_for_a_set_of_many_passes_is_taken():
     assert len(values(run, DRAM)) == 49
 
 
-def test_an_option_that_cannot_be_meant_is_refused():
-    run = recorded.Run(MAJOR, PROGRAM, "pm_interval=10parsecs", more=COUNTERS)
-    run.check_state("failed", "pm_interval=10parsecs is not a time from 1us to 10s")
-    assert "not recorded: cuda: failed" in run.err and "10parsecs" in run.err, run.err
+def test_an_option_that_cannot_be_meant_is_refused_before_the_program_runs():
+    for option, why in (("pm_interval=10parsecs", "pm_interval=10parsecs is not a time from 1us"),
+                        ("latency=maybe", '"latency" must be true or false')):
+        done = subprocess.run([recorded.KYMO, "record", "-f", "-t", f"cuda:{option}", "-o",
+                               "refused.json", "--", "touch", "ran"], capture_output=True,
+                              text=True, timeout=60, check=False)
+        assert done.returncode == 125 and why in done.stderr, done
+        assert not os.path.exists("ran") and not os.path.exists("refused.json"), os.listdir()
 
 
 def test_without_rights_the_activities_go_on():
