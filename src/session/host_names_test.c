@@ -312,6 +312,7 @@ static void a_thread_is_named_by_a_source_but_belongs_to_no_device(void **state)
 	entry = last_entry(KY_ENTRY_TRACK, &count);
 	assert_int_equal(entry->kind, KYMO_TRACK_THREAD);
 	assert_int_equal(entry->native, 77);
+	assert_int_not_equal(entry->source, 0);
 	track.device = 1;
 	assert_int_equal(table->track(host, &track, &number), KYMO_ERROR_INVALID);
 	track.device = 0;

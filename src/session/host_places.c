@@ -52,7 +52,7 @@ int32_t ky_host_track(struct kymo_source_host *host, const struct kymo_track_des
 		return KYMO_ERROR_INVALID;
 	entry.native = desc->native;
 	entry.kind = desc->kind;
-	entry.source = desc->kind == KYMO_TRACK_THREAD ? 0 : host->number;
+	entry.source = host->number;
 	entry.name = ky_dictionary_string(desc->name);
 	entry.clock = desc->clock;
 	entry.device = desc->device;

@@ -26,6 +26,7 @@ struct ky_model_track {
 	struct kymo_trace_track trace; /* lane 0 */
 	uint64_t error_ns;    /* of its times; known when all records have been scanned */
 	struct ky_list lanes; /* struct kymo_trace_track, those announced */
+	int is_named;         /* a thread, by a source: more than its own name */
 };
 
 /* ---- Tables of one capture, by its own numbers ---- */

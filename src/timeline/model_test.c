@@ -47,6 +47,29 @@ static void the_last_name_of_a_thread_holds(void **state)
 	memory_free(&sink);
 }
 
+/* Whoever speaks of a thread says its own name, when it comes to that. */
+static void a_name_that_a_source_gave_a_thread_outlasts_its_own(void **state)
+{
+	struct setup s = begin();
+	const struct ky_track_entry named = {
+		.native = 501,
+		.kind = KYMO_TRACK_THREAD,
+		.source = s.source,
+		.name = build_text(s.build, "main, initial thread"),
+	};
+	struct memory_sink sink;
+
+	(void)state;
+	add_span(&s, 0, 10, 20);
+	build_entry(s.build, KY_ENTRY_TRACK, &named, sizeof(named));
+	build_thread(s.build, 501, "other");
+	sink = run(&s);
+	assert_int_equal(sink.seen[KYMO_EVENT_TRACK], 1);
+	assert_int_equal(memory_find(&sink, KYMO_EVENT_TRACK, 0)->track.name.size,
+			 strlen("main, initial thread"));
+	memory_free(&sink);
+}
+
 static uint32_t build_thread_on(struct build *build, uint64_t tid, uint32_t clock)
 {
 	struct ky_track_entry entry = {
@@ -337,6 +360,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracks_are_announced_and_described),
 		cmocka_unit_test(the_last_name_of_a_thread_holds),
+		cmocka_unit_test(a_name_that_a_source_gave_a_thread_outlasts_its_own),
 		cmocka_unit_test(a_thread_is_one_row_whatever_the_clocks_of_its_tracks),
 		cmocka_unit_test(a_lane_knows_the_row_that_it_belongs_to),
 		cmocka_unit_test(a_type_that_nobody_knows_is_listed_only_if_it_is_used),

@@ -154,8 +154,11 @@ static struct ky_model_track *add_track(struct ky_model *model,
 	track->trace.order = entry->order;
 	track->trace.process = capture->process;
 	track->trace.device = device;
-	if (name.size > 0)
+	/* Its own name is also told by whoever speaks of it, at any time. */
+	if (name.size > 0 && (!track->is_named || entry->source)) {
 		track->trace.name = name;
+		track->is_named = is_thread && entry->source != 0;
+	}
 	return track;
 }
 
