@@ -326,13 +326,12 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments,
 
 /* ---- What is said in the end ---- */
 
-/* A line for each source. */
-static void say_partly(const char *text)
+static void say_lines(const char *before, const char *text)
 {
 	while (*text) {
 		const size_t size = strcspn(text, "\n");
 
-		ky_say_error(0, "recorded in part: %.*s", (int)size, text);
+		ky_say_error(0, "%s%.*s", before, (int)size, text);
 		text += size + (text[size] == '\n');
 	}
 }
@@ -346,29 +345,31 @@ static void say_missing(const struct kymo_recorder_result *result,
 
 	if (result->failed[0])
 		ky_say_error(0, "not recorded: %s", result->failed);
-	say_partly(result->partly);
+	say_lines("recorded in part: ", result->partly);
 	/* It may be loaded where nothing could be recorded, as the last line says then.
 	 */
-	if (options->sources && result->absent[0])
-		ky_say_error(0, "%s: never loaded by %s%s%s", result->absent,
+	if (options->sources && result->absent[0]) {
+		ky_say_error(0, "%s: never loaded by %s", result->absent,
 			     result->refused_count > 0 ? "a process that was recorded"
-						       : "the program",
-			     result->absent_remedy[0] ? "; " : "", result->absent_remedy);
-	else if (summary->events > 0 || summary->untimed > 0 || result->failed[0] ||
-		 result->partly[0] || result->window[0])
+						       : "the program");
+		say_lines("", result->absent_remedy);
+	} else if (summary->events > 0 || summary->untimed > 0 || result->failed[0] ||
+		   result->partly[0] || result->window[0]) {
 		return;
-	else if (result->refused_count > 0)
+	} else if (result->refused_count > 0) {
 		ky_say_error(0, "nothing was recorded");
-	else if (result->absent[0])
+	} else if (result->absent[0]) {
 		ky_say_error(0,
 			     "nothing was recorded: the program made no mark%s and "
 			     "never loaded %s",
 			     wanted, result->absent);
-	else
+		say_lines("", result->absent_remedy);
+	} else {
 		ky_say_error(0,
 			     "nothing was recorded: the program made no mark%s, and "
 			     "no source had anything to tell",
 			     wanted);
+	}
 }
 
 static void say_refused(const struct kymo_recorder_result *result)

@@ -120,7 +120,8 @@ struct kymo_recorder_result {
 	uint32_t was_started;    /* 1: the program ran */
 	char written[4096];      /* the outputs that are whole: "a.json, b.kymo" */
 	char window[384];        /* what was recorded of the program's life; "": all */
-	char absent_remedy[512]; /* what may help those in `absent` */
+	char absent_remedy[512]; /* of those in `absent`, a line each: "x: what may help"
+				  */
 	/* Sources that recorded, but not all that they could, a line each: "x: why;
 	 * remedy". */
 	char partly[1024];

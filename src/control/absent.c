@@ -4,17 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What does not fit is left out as a whole. */
+static void add_line(char *out, size_t size, const char *name, const char *text)
+{
+	const size_t used = strlen(out);
+	const int added = snprintf(out + used, size - used, "%s%s: %s", used ? "\n" : "",
+				   name, text);
+
+	if ((size_t)added >= size - used)
+		out[used] = '\0';
+}
+
 void ky_absent_remedies(const struct ky_selection *selection, const char *absent,
 			char *out, size_t size)
 {
 	out[0] = '\0';
 	for (size_t i = 0; i < selection->brought_count; i++) {
 		const struct kymo_source_desc *source = selection->brought[i];
-		const size_t used = strlen(out);
 
 		if (KYMO_HAS_FIELD(source, unloaded_remedy) && source->unloaded_remedy &&
 		    ky_selection_has(absent, source->name))
-			snprintf(out + used, size - used, "%s%s", used ? "; " : "",
-				 source->unloaded_remedy);
+			add_line(out, size, source->name, source->unloaded_remedy);
 	}
 }

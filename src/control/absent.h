@@ -5,7 +5,7 @@
 
 #include "control/selection.h"
 
-/* Writes what may help the sources of the list, which no program has loaded. */
+/* Writes "NAME: what may help", a line for each source of the list that knows it. */
 void ky_absent_remedies(const struct ky_selection *selection, const char *absent,
 			char *out, size_t size);
 

@@ -145,9 +145,17 @@ def a_program_of_gcc_reports_the_same_with_llvms_runtime_in_front(folder):
 def a_program_of_gcc_alone_is_told_what_helps(folder):
     done, path = record(folder, [build(folder, "gcc", "omp_demo.c")])
     assert done.returncode == 3 and done.stdout == "28\n", done
-    assert "openmp: never loaded by the program; " in done.stderr, done.stderr
-    assert "-t openmp:preload=" in done.stderr, done.stderr
     assert not Trace(path).spans
+    # By name, among others, and as one of those that are recorded by default.
+    several, _ = record(folder, [done.args[-1]], source="openmp,opencl")
+    default = subprocess.run([KYMO, "record", "-f", "-o", path, "--", done.args[-1]],
+                             capture_output=True, text=True, timeout=60, check=False)
+    assert "openmp: never loaded by the program\n" in done.stderr, done.stderr
+    assert "openmp, opencl: never loaded by the program\n" in several.stderr, several.stderr
+    assert "nothing was recorded" in default.stderr, default.stderr
+    for told in (done, several, default):
+        line, = re.findall(r"^kymo: openmp: programs built with GCC .*$", told.stderr, re.M)
+        assert "-t openmp:preload=" in line, told.stderr
 
 
 def a_runtime_that_is_not_there_is_told_before_the_program_runs(folder):

@@ -315,6 +315,8 @@ static const struct kymo_source_desc cuda_source = {
 	.options = ky_options,
 	.injections = ky_injections,
 	.ops = &ops,
+	.unloaded_remedy = "NVIDIA's driver (libcuda.so.1) loads it when the program "
+			   "first uses CUDA; kymo doctor cuda says whether it can",
 };
 
 static const struct kymo_source_desc *const sources[] = {&cuda_source, NULL};
