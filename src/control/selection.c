@@ -359,6 +359,9 @@ static int32_t bring_all_in(struct visit *visit, const char *types)
 	ky_type_aliases_forget();
 	status = ky_type_filter_make(selection->types, types, visit->table, visit->types,
 				     visit->chosen_count + 1, visit->error);
+	if (!status)
+		status = ky_type_filter_check(selection->types, visit->types,
+					      visit->chosen_count + 1, visit->error);
 	for (size_t i = 0; i < visit->chosen_count && !status; i++)
 		if (ky_type_filter_wants_any(selection->types, visit->table,
 					     &visit->types[i]))

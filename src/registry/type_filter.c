@@ -228,6 +228,32 @@ int32_t ky_type_filter_make(char *out, const char *list, struct ky_type_table *t
 	return status == KYMO_END ? KYMO_OK : status;
 }
 
+int32_t ky_type_filter_check(const char *list, const struct ky_type_source *sources,
+			     size_t count, struct kymo_error *error)
+{
+	struct ky_type_item item;
+	char quoted[KY_QUOTE_SIZE], plugin[KY_TYPE_NAME_MAX + 1];
+	int32_t status;
+
+	while ((status = ky_type_list_next(&list, &item, error)) == KYMO_OK) {
+		const char *dot = memchr(item.name.data, '.', item.name.size);
+		size_t i = 0;
+
+		if (!dot || item.source.data || item.removes)
+			continue;
+		snprintf(plugin, sizeof(plugin), "%.*s", (int)(dot - item.name.data),
+			 item.name.data);
+		while (i < count && strcmp(sources[i].plugin, plugin) != 0)
+			i++;
+		if (i == count)
+			return ky_error_set(error, KYMO_ERROR_CONFIG,
+					    "activity type '%s': nothing of the plug-in "
+					    "\"%s\" is to be recorded: name it by -t",
+					    ky_quote(quoted, item.name), plugin);
+	}
+	return status == KYMO_END ? KYMO_OK : status;
+}
+
 /* ---- Reading it ---- */
 
 /* A type that is asked about. */

@@ -35,6 +35,13 @@ int32_t ky_type_filter_make(char *out, const char *list, struct ky_type_table *t
 			    const struct ky_type_source *sources, size_t count,
 			    struct kymo_error *error);
 
+/*
+ * KYMO_ERROR_CONFIG if an item of the list that was made wants a plug-in's types and none
+ * of the sources is the plug-in's. For who knows all sources that there will be.
+ */
+int32_t ky_type_filter_check(const char *list, const struct ky_type_source *sources,
+			     size_t count, struct kymo_error *error);
+
 /* Whether the type of that number is wanted of the source; `flags`: KYMO_TYPE_*. */
 int ky_type_filter_wants(const char *list, struct ky_type_table *table,
 			 const char *source, uint32_t number, uint32_t flags);

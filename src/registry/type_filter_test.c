@@ -148,6 +148,33 @@ static void what_is_not_known_is_refused_with_what_there_is(void **state)
 	}
 }
 
+static void a_plugins_types_are_refused_where_no_source_of_it_is_recorded(void **state)
+{
+	static const struct {
+		const char *list, *message;
+	} cases[] = {
+		{"default,kernel,-npu.poll,vendor.dma,gpu:vendor.dma,npu.*", ""},
+		{"kernel,npu.poll", ""},
+		{"", ""},
+		{"all,other.poll",
+		 "'other.poll': nothing of the plug-in \"other\" is to "},
+		{"other.*", "name it by -t"},
+		{"np.poll", "\"np\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kymo_error error = {0};
+		int32_t status = ky_type_filter_check(cases[i].list, sources,
+						      SOURCE_COUNT, &error);
+
+		assert_int_equal(status,
+				 cases[i].message[0] ? KYMO_ERROR_CONFIG : KYMO_OK);
+		if (!strstr(error.message, cases[i].message))
+			fail_msg("%s: %s", cases[i].list, error.message);
+	}
+}
+
 static void names_are_put_in_full(void **state)
 {
 	char list[KY_TYPE_LIST_MAX];
@@ -240,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_list_says_what_each_source_records),
 		TEST(what_is_not_known_is_refused_with_what_there_is),
+		TEST(a_plugins_types_are_refused_where_no_source_of_it_is_recorded),
 		TEST(names_are_put_in_full),
 		TEST(what_only_the_program_knows_is_left_to_it),
 		TEST(a_source_without_a_table_is_wanted_if_it_may_bring_something),

@@ -169,5 +169,13 @@ def test_a_bad_list_is_refused_before_the_program_starts():
         assert not os.path.exists("started") and not os.path.exists(".t.json")
 
 
+def test_a_type_of_a_source_that_has_to_be_named_is_refused_without_its_name():
+    command = ["record", "-f", "--types", "default,fake.load", "-o", "t.json"]
+    status, _, err = run(*command, "--", "touch", "started")
+    assert status == 125 and not os.path.exists("started"), err
+    assert 'nothing of the plug-in "fake" is to be recorded: name it by -t' in err, err
+    assert run(*command, "-t", "fake", "--", "true")[0] == 0
+
+
 if __name__ == "__main__":
     main(globals())
