@@ -178,6 +178,8 @@ def pressure_is_a_share_of_the_time(folder):
     assert samples and set(samples[0]["args"]) == {"cpu some", "memory some", "memory full",
                                                    "io some", "io full"}, samples[:1]
     assert max(e["args"]["cpu some"] for e in samples) > 10, "8 threads want more CPUs"
+    # Those that read may have to wait as well: not more than there was, for all that.
+    assert all(0 <= share <= 100 for e in samples for share in e["args"].values()), samples
 
 
 def the_types_that_are_not_wanted_are_not_opened(folder):

@@ -51,7 +51,8 @@ static struct {
 	/* What no window has had yet. */
 	uint64_t migrated[PERF_GROUP_MAX], counted[PERF_GROUP_MAX];
 	struct perf_file statm, pressure[PRESSURE_FILES];
-	uint64_t pressure_us[PRESSURE_FILES][2];
+	uint64_t pressure_us[PRESSURE_FILES][2]; /* as read last, after this: */
+	uint64_t pressure_ns;
 	uint64_t page_size;
 } counters;
 
@@ -340,24 +341,41 @@ static int read_pressures(uint64_t now[PRESSURE_FILES][2])
 	return 1;
 }
 
-static void sample_pressure(const struct moment *end)
+/*
+ * The files are read between two looks at the clock, and whoever reads may have to wait
+ * meanwhile. From before one reading to after the next is never less than what they tell
+ * of; what is left above 100 are the kernel's own roundings.
+ */
+static uint64_t pressure_share(uint64_t us, uint64_t after_ns)
 {
-	uint64_t now[PRESSURE_FILES][2] = {{0}}, values[VALUES_MAX];
+	const uint64_t whole_ns = after_ns - counters.pressure_ns;
+	const double share =
+		whole_ns ? 100.0 * 1000.0 * (double)us / (double)whole_ns : 0;
+
+	return kymo_double_bits(share < 100 ? share : 100);
+}
+
+static void sample_pressure(void)
+{
+	const struct moment end = {perf_source.host->now(), perf_now_ns()};
+	uint64_t now[PRESSURE_FILES][2] = {{0}}, values[VALUES_MAX], after_ns;
 	uint32_t count = 0;
 
 	if (!counters.has[PERF_TYPE_PRESSURE] || !read_pressures(now))
 		return;
+	after_ns = perf_now_ns();
 	for (uint32_t i = 0; i < PRESSURE_FILES; i++) {
 		if (counters.pressure[i].fd <= 0)
 			continue;
 		for (uint32_t k = 0; k < pressure_files[i].count; k++) {
 			const uint64_t us = now[i][k] - counters.pressure_us[i][k];
 
-			values[count++] = percent(us * 1000, PERF_TYPE_PRESSURE, end);
+			values[count++] = pressure_share(us, after_ns);
 			counters.pressure_us[i][k] = now[i][k];
 		}
 	}
-	emit_window(PERF_TYPE_PRESSURE, end, values, count);
+	counters.pressure_ns = end.ns;
+	emit_window(PERF_TYPE_PRESSURE, &end, values, count);
 }
 
 static void sample_memory(uint64_t now)
@@ -384,7 +402,7 @@ void perf_counters_sample(int is_tick)
 
 	sample_usage(is_tick, &end);
 	sample_events(&end);
-	sample_pressure(&end);
+	sample_pressure();
 	sample_memory(end.ticks);
 }
 
@@ -400,6 +418,7 @@ void perf_counters_begin(void)
 	perf_tally_take(&counters.pmu, counters.counted);
 	memset(counters.migrated, 0, sizeof(counters.migrated));
 	memset(counters.counted, 0, sizeof(counters.counted));
+	counters.pressure_ns = now.ns;
 	if (counters.has[PERF_TYPE_PRESSURE])
 		read_pressures(counters.pressure_us);
 }
