@@ -102,7 +102,7 @@ static const char usage[] =
 	"                         with - to leave it out; default: \"default\"\n"
 	"      --require LIST     fail (125) if one of these NAMEs has not recorded\n"
 	"      --buffer SIZE      memory for each process, 10MiB or more; default:\n"
-	"                         64MiB\n"
+	"                         64MiB; all but 8.5MiB of it hold records\n"
 	"      --overflow stream|drop|overwrite\n"
 	"                         what becomes of new records when that is full: a\n"
 	"                         file beside FILE takes them all the time (default),\n"

@@ -48,8 +48,12 @@ struct kymo_session; /* opaque */
  */
 struct kymo_session_options {
 	uint32_t struct_size;
-	uint32_t overflow;    /* KYMO_OVERFLOW_DROP (default) or _OVERWRITE */
-	uint64_t buffer_size; /* bytes of the capture; default 64 MiB */
+	uint32_t overflow; /* KYMO_OVERFLOW_DROP (default) or _OVERWRITE */
+	/*
+	 * Bytes of the capture, 10 MiB or more; default 64 MiB. 8.5 MiB of them (names an
+	 * eighth, if that is more than 8) hold no records.
+	 */
+	uint64_t buffer_size;
 	/*
 	 * Absolute paths of source plug-ins, or names of installed ones, each with
 	 * ":OPTION=VALUE" if need be; ends with NULL.
