@@ -174,7 +174,11 @@ static void print_counts(const struct ky_info *info)
 
 	ky_say_number(stdout, "  events    ", info->spans, "span", "spans");
 	print_count("instant", info->instants);
-	print_count("counter sample", info->counters);
+	/* In a trace a sample with several units is several events. */
+	print_count(info->is_quick || strcmp(info->format, "capture") == 0
+			    ? "counter sample"
+			    : "counter event",
+		    info->counters);
 	print_count("arrow", info->arrows);
 	print_count("other", info->others);
 	if (kernels + copies > 0) {
