@@ -55,7 +55,7 @@ struct kymo_session_options {
 	 */
 	uint64_t buffer_size;
 	/*
-	 * Absolute paths of source plug-ins, or names of installed ones, each with
+	 * Paths of source plug-ins (with a slash), or names of installed ones, each with
 	 * ":OPTION=VALUE" if need be; ends with NULL.
 	 */
 	const char *const *sources;

@@ -266,7 +266,7 @@ static void a_source_that_cannot_be_loaded_is_an_error(void **state)
 	} cases[] = {
 		{"/nowhere/npu.so", KYMO_ERROR_NOT_FOUND},
 		{"no-such-source", KYMO_ERROR_NOT_FOUND},
-		{"relative/npu.so", KYMO_ERROR_INVALID},
+		{"relative/npu.so", KYMO_ERROR_NOT_FOUND},
 		{"/etc/passwd", KYMO_ERROR_UNSUPPORTED},
 	};
 
