@@ -172,15 +172,26 @@ int32_t ky_save_prepare(struct ky_save *save, const char *path,
 	return status == KYMO_OK ? ky_result_check(summary, error) : status;
 }
 
+/* Whether anybody writes such a file, which for an export is no question of captures. */
+static int32_t check_name(const char *path, struct kymo_error *error)
+{
+	struct ky_sink_choice choice;
+
+	return ky_is_capture_path(path)
+		       ? KYMO_OK
+		       : ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+}
+
 int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
 		    struct kymo_summary *summary, struct kymo_error *error)
 {
 	char path[PATH_MAX];
-	int32_t status;
+	int32_t status = check_name(save->path, error);
 
 	ky_progress_step(save->progress, PERCENT_COPIED, 1);
-	status = ky_save_capture(capture, save->fill, save->path, path, sizeof(path),
-				 error);
+	if (status == KYMO_OK)
+		status = ky_save_capture(capture, save->fill, save->path, path,
+					 sizeof(path), error);
 	if (status == KYMO_OK) {
 		status = ky_progress_add(save->progress, 1, error);
 		if (status == KYMO_OK)

@@ -182,9 +182,11 @@ def the_example_of_a_session_records_itself(installed, folder):
     done = installed.shell(folder, "cc -Wall -Wextra -Werror -o session $KYMO/examples/01-session/session.c "
                            "$(pkg-config --cflags --libs kymo) && export LD_LIBRARY_PATH=$(dirname "
                            "$PKG_CONFIG_PATH) && for end in json json.gz kymo; do ./session t.$end && "
-                           "kymo info t.$end | grep -c '6 spans' || exit 1; done; ! ./session t.json")
+                           "kymo info t.$end | grep -c '6 spans' || exit 1; done; ! ./session t.json; ! ./session t.txt")
     assert done.returncode == 0, done.stdout
     assert len(re.findall(r"^t\.[a-z.]*: 6 events in [\d.]+ ms$", done.stdout, re.M)) == 3, done.stdout
+    assert re.search(r'^session: .*: nothing can write "t.txt"; known are: .json, .json.gz, .kymo$', done.stdout,
+                     re.M), done.stdout
     assert re.search(r'^session: cannot save the session to "t.json": "t.json" exists already: name another '
                      r'file, or set overwrite$', done.stdout, re.M), done.stdout
 
