@@ -146,7 +146,10 @@ static void print_sum(const struct ky_check *check, const uint64_t *kinds)
 	if (before[0] == ':')
 		fputs(": nothing found", stdout);
 	else if (ky_check_is_clean(check))
-		fputs("; good", stdout);
+		fputs(kinds[KY_MINOR] > 0
+			      ? "; good, but for a trifle to the readers that are named"
+			      : "; good",
+		      stdout);
 	fputc('\n', stdout);
 }
 

@@ -338,7 +338,7 @@ def test_no_reader_suffers_from_what_is_no_error():
 def test_minor_findings_count_where_their_reader_is_asked_for():
     put("t.json", [span(cat="c", dur=0)])
     assert check("t.json", status=0, minor=True)["zero-duration"]["severity"] == "minor"
-    assert "1 minor finding; good" in run("t.json")[1]
+    assert "1 minor finding; good, but for a trifle to the readers" in run("t.json")[1]
     found = check("t.json", "--reader", "speedscope", status=1)["zero-duration"]
     assert found["severity"] == "error"
     assert check("t.json", "--reader", "perfetto", status=0) == {}
