@@ -128,6 +128,23 @@ def every_construct_of_a_program_of_clang_is_there(folder):
     assert not [event for event in of_type(trace, "openmp.worksharing") if RULE in event["args"]]
 
 
+def what_a_program_without_target_constructs_cannot_miss_is_no_lack(folder):
+    """Of a runtime without callbacks for them, as of LLVM 14; with one that has them nothing."""
+    program = build(folder, "clang", "omp_demo.c")
+    done, path = record(folder, [program])
+    source, = [s for s in Trace(path).data["kymo"]["sources"] if s["name"] == "openmp"]
+    assert done.returncode == 3 and source["state"] == "recording", source
+    assert "recorded in part" not in done.stderr, done.stderr
+    if "never reports" not in source.get("reason", ""):
+        return
+    # The library is what tells that a program has some.
+    library = build(folder, "clang", "omp_library.c", "-shared", "-fPIC")
+    target = os.path.join(os.path.dirname(library), "libomptarget.so")
+    os.rename(library, target)
+    done, path = record(folder, [program], env=dict(os.environ, LD_PRELOAD=target))
+    assert done.returncode == 3 and "recorded in part: openmp" in done.stderr, done
+
+
 def names_are_places_in_the_source(folder):
     done, path = record(folder, [build(folder, "clang", "omp_demo.c")])
     names = {event["name"] for event in of_type(Trace(path), "openmp.parallel")}

@@ -9,6 +9,7 @@
  */
 #include "tool.h"
 
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -211,6 +212,27 @@ int ky_tool_describe(char *missing, size_t missing_size, char *remedy, size_t re
 	return !lacks_host;
 }
 
+static int is_target_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size, (void)context;
+	return info->dlpi_name && strstr(info->dlpi_name, "/libomptarget.so") != NULL;
+}
+
+/*
+ * Programs with target constructs need LLVM's libomptarget; all others miss nothing where
+ * the runtime has no callbacks for them. By dl_iterate_phdr, which waits for no dlopen.
+ */
+static int is_complete(void)
+{
+	const int has_targets = dl_iterate_phdr(is_target_library, NULL);
+
+	for (size_t i = 0; i < WISH_COUNT; i++)
+		if (answers[i] != KY_OMPT_SET_ALWAYS &&
+		    (!wishes[i].is_target || has_targets || !is_never(answers[i])))
+			return 0;
+	return 1;
+}
+
 void ky_tool_report(void)
 {
 	char missing[512], reason[640], remedy[128];
@@ -221,6 +243,7 @@ void ky_tool_report(void)
 	if (!missing[0])
 		return;
 	snprintf(reason, sizeof(reason), "%s %s", runtime, missing);
-	ky_state.host->state(ky_state.source, KYMO_STATE_PARTLY, kymo_text(reason),
-			     kymo_text(remedy));
+	ky_state.host->state(ky_state.source,
+			     is_complete() ? KYMO_STATE_RECORDING : KYMO_STATE_PARTLY,
+			     kymo_text(reason), kymo_text(remedy));
 }
