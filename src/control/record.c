@@ -430,7 +430,10 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 	memcpy(result->absent, outcome->report.absent, sizeof(result->absent));
 	ky_absent_remedies(&front->selection, result->absent, result->absent_remedy,
 			   sizeof(result->absent_remedy));
-	ky_window_tell(&front->window, result->window, sizeof(result->window));
+	/* Where not all types are wanted, marks may be what is not. */
+	ky_window_tell(&front->window,
+		       outcome->summary.events == 0 && !front->options.types,
+		       result->window, sizeof(result->window));
 	if (outcome->error.status && error)
 		*error = outcome->error;
 	return outcome->error.status;

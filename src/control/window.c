@@ -138,11 +138,14 @@ int ky_window_is_over(const struct ky_window *window)
 	return window->state == KY_WINDOW_OVER;
 }
 
-void ky_window_tell(const struct ky_window *window, char *out, size_t size)
+void ky_window_tell(const struct ky_window *window, int is_empty, char *out, size_t size)
 {
 	char from[32], to[32];
 
-	if (window->range || window->rests)
+	if (window->range && is_empty)
+		snprintf(out, size, "no process began a range of that name (%s)",
+			 window->range);
+	else if (window->range || window->rests)
 		snprintf(out, size, "recorded: %s", window->plan);
 	else if (!window->plan[0])
 		out[0] = '\0';

@@ -42,7 +42,10 @@ int ky_window_expire(struct ky_window *window);
 /* Whether there is nothing more to record, though the program may go on. */
 int ky_window_is_over(const struct ky_window *window);
 
-/* What became of it: one line for people, "" if all was recorded. */
-void ky_window_tell(const struct ky_window *window, char *out, size_t size);
+/*
+ * What became of it: one line for people, "" if all was recorded. `is_empty`: nothing was
+ * recorded at all, not even the mark that a range is.
+ */
+void ky_window_tell(const struct ky_window *window, int is_empty, char *out, size_t size);
 
 #endif
