@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include <kymo/inject.h>
+#include <kymo/nested.h>
 
 /* ---- The framework's interface, as little of it as the adapter needs ---- */
 
@@ -75,7 +76,7 @@ enum {
 static const struct kymo_key_desc *const keys[] = {
 	[KEY_SEQUENCE] = KEY("Sequence number", KYMO_VALUE_INT64),
 	[KEY_THREAD] = KEY("Fwd thread id", KYMO_VALUE_UINT64),
-	[KEY_DIMS] = KEY("Input Dims", KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY),
+	[KEY_DIMS] = KEY("Input Dims", KYMO_VALUE_NESTED),
 	[KEY_ADDRESS] = KEY("Addr", KYMO_VALUE_UINT64),
 	[KEY_BYTES] = KEY("Bytes", KYMO_VALUE_INT64),
 	[KEY_ALLOCATED] = KEY("Total Allocated", KYMO_VALUE_INT64),
@@ -135,21 +136,21 @@ static uint32_t name_of(const char *name)
 /* The shapes as one attribute set: models run the same ones again and again. */
 static uint32_t shapes_of(const struct framework_op *op)
 {
-	int64_t sizes[INPUTS * (DIMENSIONS + 1)];
-	uint32_t count = 0;
+	uint64_t words[1 + INPUTS * (1 + DIMENSIONS)];
+	struct kymo_nested shapes;
+	struct kymo_value dims;
 
+	kymo_nested_begin(&shapes, words, sizeof(words) / sizeof(words[0]),
+			  KYMO_VALUE_LIST);
 	for (uint32_t i = 0; i < op->input_count && i < INPUTS; i++) {
 		const struct framework_tensor *tensor = &op->inputs[i];
 
-		sizes[count++] = tensor->rank;
-		for (uint32_t d = 0; d < tensor->rank && d < DIMENSIONS; d++)
-			sizes[count++] = tensor->size[d];
+		kymo_nested_put_array(&shapes, 0, KYMO_VALUE_INT64, tensor->size,
+				      tensor->rank < DIMENSIONS ? tensor->rank
+								: DIMENSIONS);
 	}
-	const struct kymo_value dims = {source.key[KEY_DIMS],
-					KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY,
-					count,
-					{.array = sizes}};
-	return count ? source.host->attributes(source.self, &dims, 1) : 0;
+	dims = kymo_nested_value(&shapes, source.key[KEY_DIMS]);
+	return op->input_count ? source.host->attributes(source.self, &dims, 1) : 0;
 }
 
 /*
