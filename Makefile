@@ -8,8 +8,8 @@ JOBS ?= $(shell nproc)
 SETUP ?= tools/setup
 
 # A build that was set up before packages came looks for them again.
-AGAIN = test ! -e $(BUILD)/build.ninja || test $(BUILD)/build.ninja -nt /var/lib/dpkg/status || \
-	$(MESON) setup --reconfigure $(BUILD)
+AGAIN = test ! -e $(BUILD)/build.ninja || { test $(BUILD)/build.ninja -nt /var/lib/dpkg/status && \
+	test $(BUILD)/build.ninja -nt .deps; } || $(MESON) setup --reconfigure $(BUILD)
 
 all: $(BUILD)/build.ninja
 	@$(MESON) compile -C $(BUILD) -j $(JOBS)
@@ -37,9 +37,10 @@ bench:
 	@$(MESON) compile -C $(BUILD)-release -j $(JOBS)
 	@$(MESON) test -C $(BUILD)-release --benchmark --verbose
 
-install: all
+install: $(BUILD)/build.ninja
 	@test -z "$(PREFIX)" || $(MESON) configure $(BUILD) -Dprefix="$(PREFIX)"
-	DESTDIR="$(DESTDIR)" $(MESON) install -C $(BUILD)
+	@$(MESON) compile -C $(BUILD) -j $(JOBS) product
+	DESTDIR="$(DESTDIR)" $(MESON) install -C $(BUILD) --no-rebuild
 
 format:
 	@tools/check-format --fix
