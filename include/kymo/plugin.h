@@ -127,10 +127,10 @@ struct kymo_injection_desc {
 	const char *variable;
 	const char *separator; /* of the parts of a list; NULL or "": ":" */
 	const char *value;
-	/* End of ABI 1.0 */
 	/* NULL, or one of the source's options: its text stands for "{option}" in value,
 	 * and nothing is injected where that is empty. A path must be there. */
 	const char *option;
+	/* End of ABI 1.0 */
 };
 
 #define KYMO_STATE_ABSENT    0u /* never loaded, or no such runtime or device */
@@ -243,7 +243,6 @@ struct kymo_source_ops {
 	 * nothing. prepare and start follow, under a new epoch.
 	 */
 	void (*forked)(void *source);
-	/* End of ABI 1.0 */
 
 	/*
 	 * Do the options that were set make sense? Runs like probe, before the program
@@ -254,6 +253,7 @@ struct kymo_source_ops {
 	 */
 	int32_t (*check)(const struct kymo_host *host, struct kymo_source_host *self,
 			 struct kymo_error *error);
+	/* End of ABI 1.0 */
 };
 
 #define KYMO_SOURCE_EXPLICIT 0x1u /* recorded only when named by -t */
@@ -270,10 +270,10 @@ struct kymo_source_desc {
 	const struct kymo_option_desc *const *options;
 	const struct kymo_injection_desc *const *injections;
 	const struct kymo_source_ops *ops;
-	/* End of ABI 1.0 */
 	/* What may help where the program never loaded the plug-in; NULL: nothing does.
 	 */
 	const char *unloaded_remedy;
+	/* End of ABI 1.0 */
 };
 
 /* What the entry returns; static, valid for ever. It may have several of each. */
