@@ -447,12 +447,13 @@ def a_daemon_is_waited_for(place):
 
 def what_goes_on_without_having_recorded_is_named(place):
     """A daemon that reaches its first point after the recording, as many servers do."""
-    result = place.finish(place.run_shell(f'"$0" mark 1; ("$0" wait {place.file("go")} mark 5 '
-                                          f'ready {place.file("ready")} '
-                                          '</dev/null >/dev/null 2>&1 &)'))
-    check(result, 0, 1, says=r"; process [0-9]+ \(\S+\) goes on and is not recorded$")
+    begun, ended = place.file("ready"), place.file("ended")
+    script = f'"$0" mark 1; ("$0" ready {begun} wait {place.file("go")} mark 5 ready {ended} ' \
+             f'</dev/null >/dev/null 2>&1 &); "$0" wait {begun}'
+    check(place.finish(place.run_shell(script)), 0, 1,
+          says=r"; process [0-9]+ \(\S+\) goes on and is not recorded$")
     place.touch("go")
-    until(lambda: os.path.exists(place.file("ready")), "the daemon, which goes on")
+    until(lambda: os.path.exists(ended), "the daemon, which goes on")
     check(place.finish(place.run_shell('"$0" mark 1', "-f")), 0, 1, says="nothing lost$")
 
 
