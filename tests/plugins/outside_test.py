@@ -113,7 +113,9 @@ def a_path_that_is_not_absolute_begins_in_the_working_directory(folder):
         assert told.returncode == 0 and told.stdout.startswith("sources\n  fake"), told
         told = run("types", path, cwd=cwd)
         assert told.returncode == 0 and "Source fake" in told.stdout, told
-        told = run("record", "-f", "-t", path + ":seed=1", "-o", trace, "--", "true", cwd=cwd)
+        # A program of this build: a source with a sanitizer cannot be loaded into others.
+        told = run("record", "-f", "-t", path + ":seed=1", "-o", trace, "--", KYMO, "--version",
+                   cwd=cwd)
         assert told.returncode == 0, told
     told = run("record", "-t", "./none.so", "-o", trace, "--", "true", cwd=folder)
     assert told.returncode == 125, told
