@@ -117,10 +117,19 @@ class Place:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def need_forks_of_threads():
+def has_sanitizer(function):
     with open(MARKS, "rb") as f:
-        if b"__tsan_init" in f.read():
-            raise Skip("the thread sanitizer knows no forks of processes with threads")
+        return function in f.read()
+
+
+def need_forks_of_threads():
+    if has_sanitizer(b"__tsan_init"):
+        raise Skip("the thread sanitizer knows no forks of processes with threads")
+
+
+def need_limits_of_address_space():
+    if has_sanitizer(b"__asan_init") or has_sanitizer(b"__tsan_init"):
+        raise Skip("a sanitizer takes more address space than any limit leaves")
 
 
 def until(condition, what, limit_s=20):
@@ -897,6 +906,7 @@ def another_protocol_is_refused_with_both_numbers(place):
 
 def a_program_keeps_its_limited_address_space(place):
     """What a recording maps would be most of it."""
+    need_limits_of_address_space()
     limited = "ulimit -v %d; exec $0 mark 5"
     result = place.finish(place.run_shell(limited % 200000, "-f"))
     check(result, 0, 0)
