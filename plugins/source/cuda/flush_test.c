@@ -6,26 +6,26 @@
 
 #include "support/test.h"
 
-static atomic_uint may_end, calls;
+/* What the library's function is to do; it is still in it where it hangs. */
+enum behaviour { AT_ONCE, WITH_ERROR, SLOWLY };
 
-static int32_t flush_at_once(uint32_t flags)
-{
-	atomic_fetch_add(&calls, 1 + flags);
-	return CUPTI_RC_SUCCESS;
-}
+static atomic_int behaviour;
+static atomic_uint has_begun, may_end, calls;
 
-static int32_t flush_with_error(uint32_t flags)
+static int32_t flush(uint32_t flags)
 {
-	(void)flags;
-	return CUPTI_RC_UNKNOWN;
-}
-
-static int32_t flush_slowly(uint32_t flags)
-{
-	(void)flags;
-	while (!atomic_load(&may_end))
-		usleep(1000);
-	return CUPTI_RC_SUCCESS;
+	switch (atomic_load(&behaviour)) {
+	case WITH_ERROR:
+		return CUPTI_RC_UNKNOWN;
+	case SLOWLY:
+		atomic_store(&has_begun, 1);
+		while (!atomic_load(&may_end))
+			usleep(1000);
+		return CUPTI_RC_SUCCESS;
+	default:
+		atomic_fetch_add(&calls, 1 + flags);
+		return CUPTI_RC_SUCCESS;
+	}
 }
 
 static uint64_t in_ms(uint64_t ms)
@@ -39,7 +39,7 @@ static uint64_t in_ms(uint64_t ms)
 static void a_flush_is_made_with_its_flags(void **state)
 {
 	(void)state;
-	ky_source.library.ActivityFlushAll = flush_at_once;
+	atomic_store(&behaviour, AT_ONCE);
 	assert_int_equal(ky_flush(CUPTI_FLUSH_FORCED, in_ms(10000)), KYMO_OK);
 	assert_int_equal(atomic_load(&calls), 2);
 	/* Even where the deadline is over; a busy machine may not see its end in time. */
@@ -51,17 +51,19 @@ static void a_flush_is_made_with_its_flags(void **state)
 static void an_error_is_told(void **state)
 {
 	(void)state;
-	ky_source.library.ActivityFlushAll = flush_with_error;
+	atomic_store(&behaviour, WITH_ERROR);
 	assert_int_equal(ky_flush(0, in_ms(10000)), KYMO_ERROR_IO);
 }
 
 static void one_that_does_not_return_is_given_up_and_the_next_waits_for_it(void **state)
 {
 	(void)state;
-	ky_source.library.ActivityFlushAll = flush_slowly;
+	atomic_store(&behaviour, SLOWLY);
 	assert_int_equal(ky_flush(0, in_ms(30)), KYMO_ERROR_BUSY);
 	assert_true(ky_flush_is_hung());
-	ky_source.library.ActivityFlushAll = flush_at_once;
+	while (!atomic_load(&has_begun))
+		usleep(1000);
+	atomic_store(&behaviour, AT_ONCE);
 	assert_int_equal(ky_flush(0, in_ms(30)), KYMO_ERROR_BUSY);
 	assert_int_equal(atomic_load(&calls), 4);
 	atomic_store(&may_end, 1);
@@ -73,7 +75,7 @@ static void a_tick_flushes_when_it_is_due_and_waits_for_nothing(void **state)
 	unsigned before;
 
 	(void)state;
-	ky_source.library.ActivityFlushAll = flush_at_once;
+	atomic_store(&behaviour, AT_ONCE);
 	assert_int_equal(ky_flush(0, in_ms(10000)), KYMO_OK);
 	before = atomic_load(&calls);
 	ky_flush_when_due(0);
@@ -94,5 +96,6 @@ int main(void)
 		cmocka_unit_test(a_tick_flushes_when_it_is_due_and_waits_for_nothing),
 	};
 
+	ky_source.library.ActivityFlushAll = flush;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
