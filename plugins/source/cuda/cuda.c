@@ -275,7 +275,7 @@ static int32_t check(const struct kymo_host *host, struct kymo_source_host *self
 		     struct kymo_error *error)
 {
 	struct pm_options options;
-	struct pm_problem problem;
+	struct pm_problem problem = {0};
 	int32_t status;
 
 	ky_source.host = host;

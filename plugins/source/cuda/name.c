@@ -248,12 +248,13 @@ uint32_t ky_name_unified(uint32_t kind)
 /* The demangler is looked for here, since nobody's lock is held. */
 void ky_name_begin(void)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle"), *library;
+	static void *library; /* never closed: its function goes on to be called */
+	void *symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
 
-	if (!symbol) {
+	if (!symbol && !library)
 		library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-		symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-	}
+	if (!symbol && library)
+		symbol = dlsym(library, "__cxa_demangle");
 	memcpy(&demangle, &symbol, sizeof(symbol));
 }
 

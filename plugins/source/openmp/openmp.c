@@ -286,7 +286,7 @@ static int32_t check(const struct kymo_host *host, struct kymo_source_host *self
 	snprintf(list, sizeof(list), "%.*s", (int)text.size, text.size ? text.data : "");
 	name = strtok_r(list, ": ", &rest);
 	for (; name; name = strtok_r(NULL, ": ", &rest)) {
-		/* cppcheck-suppress leakReturnValNotUsed ; the process is thrown away */
+		/* cppcheck-suppress leakNoVarFunctionCall ; the process is thrown away */
 		if (dlopen(name, RTLD_LAZY | RTLD_LOCAL))
 			continue;
 		error->status = KYMO_ERROR_CONFIG;
