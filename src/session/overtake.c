@@ -83,14 +83,17 @@ static void let_go(struct crew *crew)
 	free(crew);
 }
 
-static void work(void *context)
+static void write_outputs(struct crew *crew)
 {
-	struct crew *crew = context;
-
 	crew->status = ky_pass_write(&crew->pass, (const char *const *)crew->paths,
 				     &crew->options, &crew->fanout, &crew->error);
 	ky_tell_change(&crew->is_over);
-	let_go(crew);
+}
+
+static void work(void *context)
+{
+	write_outputs(context);
+	let_go(context);
 }
 
 /* NULL stays NULL. */
@@ -141,8 +144,10 @@ static void send_crew(struct watch *watch, struct kymo_output **outputs, size_t 
 		watch->crews[watch->crew_count++] = crew;
 		watch->working++;
 		/* Without a thread at least those are written that do not hang. */
-		if (ky_thread_start(work, crew) != KYMO_OK)
-			work(crew);
+		if (ky_thread_start(work, crew) != KYMO_OK) {
+			crew->holders = 1;
+			write_outputs(crew);
+		}
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -152,7 +157,7 @@ static void send_crew(struct watch *watch, struct kymo_output **outputs, size_t 
 		free(outputs);
 		return;
 	}
-	let_go(crew);
+	crew->holders = 1;
 	let_go(crew);
 }
 

@@ -20,12 +20,17 @@
 /* The number of its name, as 11.8 in libcupti.so.11.8: 1108. */
 static unsigned number_of(const char *path)
 {
-	const char *at = strstr(path, "libcupti.so.");
-	unsigned major = 0, minor = 0;
+	static const char head[] = "libcupti.so.";
+	const char *at = strstr(path, head);
+	unsigned long major = 0, minor = 0;
+	char *rest;
 
-	if (at)
-		sscanf(at, "libcupti.so.%u.%u", &major, &minor);
-	return major * 100 + minor;
+	if (at) {
+		major = strtoul(at + sizeof(head) - 1, &rest, 10);
+		if (*rest == '.')
+			minor = strtoul(rest + 1, NULL, 10);
+	}
+	return (unsigned)(major * 100 + minor);
 }
 
 static void add(struct ky_library_list *list, const char *path)
