@@ -145,8 +145,12 @@ def children(pid):
 
 
 def name_of(pid):
-    with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
-        return f.read().strip()
+    """ "" where it has just ended."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
+            return f.read().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def keeper_of(front):
