@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "device.h"
 #include "probe.h"
@@ -240,16 +239,13 @@ static int32_t start(void *source, struct kymo_error *error)
 /* What lies in a pause in part is not known to have ended: it is closed before it. */
 static void set_paused(void *source, uint32_t paused)
 {
-	struct timespec now;
-
 	(void)source;
 	if (!paused) {
 		if (!atomic_load(&ky_state.recording))
 			go_on();
 		return;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	halt((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + PAUSE_LIMIT_NS);
+	halt(ky_thread_monotonic_ns() + PAUSE_LIMIT_NS);
 }
 
 static int32_t stop(void *source, uint64_t deadline_ns)

@@ -41,7 +41,7 @@ static struct ky_thread *_Atomic list;
 static atomic_uint_fast64_t last_number;
 static int needs_fence;
 
-static uint64_t monotonic_ns(void)
+uint64_t ky_thread_monotonic_ns(void)
 {
 	struct timespec now;
 
@@ -330,7 +330,7 @@ static int wait_until_outside(const struct ky_thread *thread, uint64_t deadline_
 	const struct timespec nap = {0, NAP_NS};
 
 	while (atomic_load(&thread->is_inside)) {
-		if (monotonic_ns() >= deadline_ns)
+		if (ky_thread_monotonic_ns() >= deadline_ns)
 			return 0;
 		nanosleep(&nap, NULL);
 	}

@@ -117,6 +117,9 @@ void ky_thread_tell_roles(void);
  */
 void ky_thread_close_all(uint64_t deadline_ns);
 
+/* CLOCK_MONOTONIC, which deadlines are of. */
+uint64_t ky_thread_monotonic_ns(void);
+
 /* Before the first callback: how it is seen whether a thread is inside. */
 void ky_thread_prepare(void);
 
