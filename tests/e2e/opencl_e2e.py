@@ -3,6 +3,7 @@
 """kymo record on OpenCL programs of others, read by a reader of our own: tests/e2e/trace.py.
 Prints TAP; `opencl_e2e.py WORD` runs the cases whose names have the word."""
 import collections
+import difflib
 import json
 import os
 import random
@@ -130,7 +131,8 @@ def check_same(folder, command, same=str.__eq__):
     for chain in chains(folder):
         done, path = record(folder, [*chain, *command])
         assert done.returncode == plain.returncode, (chain, done.returncode, done.stderr)
-        assert same(done.stdout, plain.stdout), (chain, plain.stdout, done.stdout)
+        assert same(done.stdout, plain.stdout), (chain, *difflib.unified_diff(
+            plain.stdout.splitlines(), done.stdout.splitlines(), "plain", "recorded", n=0))
         assert plain.stderr in done.stderr or same is same_but_numbers, done.stderr
         trace = Trace(path)
         assert trace.kernels and trace.lost() == 0, trace.ledger

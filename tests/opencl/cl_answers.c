@@ -150,7 +150,7 @@ static void CL_CALLBACK on_complete(cl_event event, cl_int status, void *data)
 static void wait_for_callback(void)
 {
 	for (int i = 0; i < 100 && atomic_load(&called_with) == 77; i++)
-		settle();
+		nap();
 	printf("called with %d\n", atomic_load(&called_with));
 }
 
@@ -269,7 +269,12 @@ static void try_ends(void)
 		command("fill", clEnqueueFillBuffer(queue, memory, "abcd", 4, 0, SIZE, 0,
 						    NULL, NULL));
 	call("flush", clFlush(queue));
-	settle();
+	for (int i = 0; i < 200 && references != 1; i++) {
+		nap();
+		clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof(references),
+				   &references, NULL);
+	}
+	settle(own, queue);
 	clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof(references),
 			      &references, NULL);
 	printf("queue references: %u\n", references);
@@ -331,7 +336,7 @@ int main(void)
 		try_gate(&good, -7);
 		try_waits(good.queue);
 		call("finish", clFinish(good.queue));
-		settle();
+		settle(context, good.queue);
 		print_queue("used queue", good.queue);
 		call("release", clReleaseCommandQueue(good.queue));
 	}

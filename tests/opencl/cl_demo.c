@@ -424,13 +424,13 @@ int main(void)
 		try_native(queue);
 		try_user_event(queue);
 		call("finish", clFinish(queue));
-		settle();
+		settle(context, queue);
 		print_queue("used queue", queue);
 		if (i < 2)
 			call("release", clReleaseCommandQueue(queue));
 	}
 	try_threads();
-	settle();
+	settle(context, queue);
 	clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof(references),
 			 &references, NULL);
 	printf("context references: %u\n", references);

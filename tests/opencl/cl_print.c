@@ -30,9 +30,31 @@ void command(const char *name, cl_int error)
 		count_command();
 }
 
-void settle(void)
+void nap(void)
 {
 	nanosleep(&(struct timespec){0, 50000000}, NULL);
+}
+
+static cl_uint references_to(cl_context context, cl_command_queue queue)
+{
+	cl_uint contexts = 0, queues = 0;
+
+	clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof(contexts), &contexts,
+			 NULL);
+	clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof(queues), &queues,
+			      NULL);
+	return contexts + queues;
+}
+
+void settle(cl_context context, cl_command_queue queue)
+{
+	cl_uint before, now = references_to(context, queue);
+
+	for (int equal = 0; equal < 6; equal = now == before ? equal + 1 : 0) {
+		before = now;
+		nap();
+		now = references_to(context, queue);
+	}
 }
 
 void print_queue(const char *name, cl_command_queue queue)

@@ -22,8 +22,10 @@ void command(const char *name, cl_int error);
 void count_command(void);
 void print_commands(void);
 
-/* A driver drops its own references a moment after a command is complete. */
-void settle(void);
+void nap(void);
+
+/* A driver drops its references a moment after a command is complete: until none goes. */
+void settle(cl_context context, cl_command_queue queue);
 
 /* All that the object says of itself. */
 void print_queue(const char *name, cl_command_queue queue);
