@@ -12,11 +12,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+from tap import Skip, run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -77,10 +77,6 @@ for properties in (0, cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE,
         print(error)
     queue.finish()
 """
-
-
-class Skip(Exception):
-    """This case cannot be run here; says why."""
 
 
 def need(program):
@@ -324,7 +320,7 @@ def valgrind_finds_nothing_in_a_recorded_program(folder):
     done, path = record(folder, [
         "valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite",
         "--errors-for-leak-kinds=definite", "--error-exitcode=99", "--num-callers=50",
-        "--suppressions=" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "pocl.supp"),
+        "--suppressions=" + os.path.join(HERE, "pocl.supp"),
         need_program("cl_demo")])
     assert done.returncode == 3 and "==" not in done.stderr, done.stderr
     assert len(Trace(path).kernels) > 600
@@ -348,23 +344,5 @@ CASES = [
 ]
 
 
-def main():
-    cases = [case for case in CASES if not sys.argv[1:] or sys.argv[1] in case.__name__]
-    failed = 0
-    print(f"1..{len(cases)}")
-    for number, case in enumerate(cases, 1):
-        with tempfile.TemporaryDirectory(prefix="kymo-e2e-") as folder:
-            try:
-                case(folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Skip as skip:
-                print(f"ok {number} - {case.__name__} # SKIP {skip}", flush=True)
-            except Exception:  # a test runner reports whatever comes
-                failed += 1
-                print("# " + traceback.format_exc().replace("\n", "\n# "))
-                print(f"not ok {number} - {case.__name__}", flush=True)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_cases(CASES)

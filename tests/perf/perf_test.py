@@ -13,10 +13,10 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
-import traceback
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
+from tap import Skip, run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -30,10 +30,6 @@ OPENCL_DEMO = os.path.join(BUILD, "tests", "opencl", "cl_demo")
 NOBODY = 65534
 RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 NO_PMU = "cycles, instructions, cache misses: no PMU"
-
-
-class Skip(Exception):
-    """This case cannot be run here; says why."""
 
 
 @functools.cache
@@ -614,26 +610,5 @@ CASES = [value for name, value in list(globals().items())
          and value.__code__.co_varnames[0] in ("folder", "_folder")]
 
 
-def run_case(case, number):
-    with tempfile.TemporaryDirectory(prefix="kymo-perf-") as folder:
-        try:
-            case(folder)
-            print(f"ok {number} - {case.__name__}", flush=True)
-            return True
-        except Skip as why:
-            print(f"ok {number} - {case.__name__} # SKIP {why}", flush=True)
-            return True
-        except Exception:  # a test runner reports whatever comes
-            print("# " + traceback.format_exc().replace("\n", "\n# "))
-            print(f"not ok {number} - {case.__name__}", flush=True)
-            return False
-
-
-def main():
-    cases = [case for case in CASES if not sys.argv[1:] or sys.argv[1] in case.__name__]
-    print(f"1..{len(cases)}")
-    return not all([run_case(case, number) for number, case in enumerate(cases, 1)])
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_cases(CASES)

@@ -1,26 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the functions of a test that are called test_..., and prints TAP."""
+"""Runs the cases of a test, which are functions, and prints TAP."""
 import os
 import sys
 import tempfile
+import traceback
+
+
+class Skip(Exception):
+    """A case cannot be run here; says why."""
+
+
+def in_folder(case):
+    with tempfile.TemporaryDirectory(prefix="kymo-test-") as folder:
+        case(folder)
+
+
+def run_cases(cases, call=in_folder):
+    """Ends the program; a word of argv picks the cases that have it in their names. `call` gives a
+    case what it needs, and takes it away after it."""
+    cases = [case for case in cases if not sys.argv[1:] or sys.argv[1] in case.__name__]
+    failed = 0
+    print(f"1..{len(cases)}", flush=True)
+    for number, case in enumerate(cases, 1):
+        point = f"{number} - {case.__name__.removeprefix('test_')}"
+        try:
+            call(case)
+            print(f"ok {point}", flush=True)
+        except Skip as why:
+            print(f"ok {point} # SKIP {why}", flush=True)
+        except Exception:  # each case reports, whatever happened in it
+            failed += 1
+            print("# " + traceback.format_exc().strip()[:8000].replace("\n", "\n# "))
+            print(f"not ok {point}", flush=True)
+    sys.exit(failed > 0)
+
+
+def in_folder_entered(case):
+    """A case that takes no argument works where it is."""
+    def enter(folder):
+        os.chdir(folder)
+        try:
+            case()
+        finally:
+            os.chdir("/")
+    in_folder(enter)
 
 
 def main(names):
-    """`names` are the test's globals(). Each runs in an empty folder; a word of argv picks some."""
-    tests = [(name, test) for name, test in names.items()
-             if name.startswith("test_") and (not sys.argv[1:] or sys.argv[1] in name)]
-    failed = 0
-    print(f"1..{len(tests)}")
-    for number, (name, test) in enumerate(tests, 1):
-        words = name[len("test_"):].replace("_", " ")
-        with tempfile.TemporaryDirectory(prefix="kymo-test-") as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print(f"ok {number} - {words}", flush=True)
-            except Exception as error:  # each case reports, whatever happened in it
-                failed += 1
-                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}",
-                      flush=True)
-            os.chdir("/")
-    sys.exit(failed > 0)
+    """`names` are the test's globals(): runs the functions that are called test_..."""
+    run_cases([value for name, value in names.items() if name.startswith("test_")], in_folder_entered)
