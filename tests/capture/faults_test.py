@@ -5,7 +5,6 @@ committed is in the trace, or, with both dead, in the streamed file but for its 
 import os
 import random
 import signal
-import sys
 import time
 
 from recording import (IS_LONG, LIMIT_S, Recording, Trace, child_named, is_alive, kill, main,
@@ -154,10 +153,10 @@ def a_second_dead_keeper_leaves_the_streamed_file(recording):
 
 
 if __name__ == "__main__":
-    sys.exit(main([
+    main([
         nothing_is_lost_when_the_program_is_killed,
         nothing_is_lost_when_the_keeper_is_killed,
         nothing_is_lost_when_the_front_is_killed,
         what_was_streamed_is_there_when_both_are_killed,
         a_second_dead_keeper_leaves_the_streamed_file,
-    ]))
+    ])

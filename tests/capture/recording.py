@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import Skip, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -22,10 +24,6 @@ LIMIT_S = 120
 Tally = collections.namedtuple("Tally", "tid offered taken refused unrecorded slowest_ns")
 TALLY = struct.Struct("<QQQQQQ16x")
 LOST = ("full", "too_big", "nested", "overwritten", "late", "out_of_window", "cut")
-
-
-class Skip(Exception):
-    """This case cannot be run here; says why."""
 
 
 def until(condition, what, limit_s=20):
@@ -185,32 +183,18 @@ def kill(pid, number=signal.SIGKILL):
         pass
 
 
-def run_case(case):
+def with_recording(case):
     recording = Recording()
     try:
         case(recording)
-        return "ok", None
-    except Skip as why:
-        return "skip", str(why)
-    except Exception:  # a case that breaks is one that failed
-        text = traceback.format_exc()
-        return "not ok", text + recording.err
+    except Skip:
+        raise
+    except Exception:
+        print("# " + recording.err.replace("\n", "\n# "))
+        raise
     finally:
         recording.remove()
 
 
 def main(cases):
-    """Runs those whose names have the word that is given, if one is."""
-    wanted = [case for case in cases if len(sys.argv) < 2 or sys.argv[1] in case.__name__]
-    print(f"1..{len(wanted)}")
-    has_failed = False
-    for number, case in enumerate(wanted, 1):
-        result, text = run_case(case)
-        if result == "skip":
-            print(f"ok {number} - {case.__name__} # SKIP {text}")
-            continue
-        for line in (text or "").splitlines():
-            print(f"# {line}")
-        print(f"{result} {number} - {case.__name__}", flush=True)
-        has_failed |= result != "ok"
-    return int(has_failed)
+    run_cases(cases, with_recording)

@@ -14,9 +14,11 @@ import random
 import struct
 import subprocess
 import sys
-import tempfile
 
-GENERATE, DUMP = map(os.path.abspath, sys.argv[1:3])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import main
+
+GENERATE, DUMP = map(os.path.abspath, (sys.argv.pop(1), sys.argv.pop(1)))
 SCRIPT = os.path.join(os.environ["KYMO_SOURCE"], "tools/read_capture.py")
 QUICK = bool(os.environ.get("KYMO_TEST_QUICK"))
 RECORDS = 50_000 if QUICK else 1_000_000
@@ -323,23 +325,5 @@ def test_a_reader_that_goes_away_ends_it_quietly():
     assert done.stdout.startswith(b'{"line":"session"') and done.stderr == b""
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"1..{len(tests)}")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for number, (name, test) in enumerate(tests, 1):
-            words = name[len("test_"):].replace("_", " ")
-            try:
-                test()
-                print(f"ok {number} - {words}", flush=True)
-            except Exception as error:  # each case reports, whatever happened in it
-                failed += 1
-                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}")
-        os.chdir("/")
-    sys.exit(failed > 0)
-
-
 if __name__ == "__main__":
-    main()
+    main(globals())

@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import in_folder, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -156,23 +157,5 @@ CASES = [value for value in list(globals().values())
          value.__code__.co_varnames[:1] == ("place",) and value.__name__ != "keys"]
 
 
-def run_case(number, case):
-    with tempfile.TemporaryDirectory(prefix="kc-") as path:
-        try:
-            case(Place(path))
-        except Exception:  # pylint: disable=broad-except
-            for line in traceback.format_exc().splitlines():
-                print(f"# {line}")
-            print(f"not ok {number} - {case.__name__}")
-            return False
-    print(f"ok {number} - {case.__name__}", flush=True)
-    return True
-
-
-def main():
-    print(f"1..{len(CASES)}")
-    sys.exit(not all([run_case(number, case) for number, case in enumerate(CASES, 1)]))
-
-
 if __name__ == "__main__":
-    main()
+    run_cases(CASES, lambda case: in_folder(lambda folder: case(Place(folder))))

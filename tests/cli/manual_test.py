@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import run_cases
 
 SOURCE = os.environ["KYMO_SOURCE"]
 KYMO = os.path.join(os.environ["KYMO_BUILD"], "kymo")
@@ -132,24 +134,11 @@ def files_and_programs_are_completed():
         assert "true" in complete(["record", "-o", "x.json", "--", "tru"], folder)
 
 
-def main():
-    cases = [every_page_is_clean, every_reference_leads_to_a_page,
-             every_command_has_a_page_that_the_first_one_names,
-             every_option_stands_in_the_page_and_the_other_way_round,
-             commands_and_options_are_completed, values_are_completed,
-             files_and_programs_are_completed]
-    failed = 0
-    print(f"1..{len(cases)}")
-    for number, case in enumerate(cases, 1):
-        try:
-            case()
-            print(f"ok {number} - {case.__name__}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"not ok {number} - {case.__name__}", flush=True)
-            traceback.print_exc()
-    sys.exit(bool(failed))
+CASES = [every_page_is_clean, every_reference_leads_to_a_page,
+         every_command_has_a_page_that_the_first_one_names,
+         every_option_stands_in_the_page_and_the_other_way_round,
+         commands_and_options_are_completed, values_are_completed, files_and_programs_are_completed]
 
 
 if __name__ == "__main__":
-    main()
+    run_cases(CASES, lambda case: case())

@@ -15,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import Skip, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -30,10 +32,6 @@ HEAD = struct.Struct("<IHHIHH")
 MAGIC = 0x5441594B
 HELLO, WELCOME = 1, 2
 HELLO_SIZE, WELCOME_SIZE, WELCOME_MESSAGE = 1160, 18224, 1072
-
-
-class Skip(Exception):
-    """This case cannot be run here; says why."""
 
 
 class Result:
@@ -1021,30 +1019,16 @@ CASES = [value for value in list(globals().values())
          ("session_of", "listen")]
 
 
-def run_case(number, case):
+def in_place(case):
     place = Place()
     try:
         case(place)
-        print(f"ok {number} - {case.__name__}")
-        return True
-    except Skip as why:
-        print(f"ok {number} - {case.__name__} # SKIP {why}")
-        return True
-    except Exception:  # pylint: disable=broad-except
-        for line in traceback.format_exc().splitlines():
-            print(f"# {line}")
-        print(f"not ok {number} - {case.__name__}")
-        return False
     finally:
         place.remove()
-        sys.stdout.flush()
 
 
 def main(cases):
-    cases = [c for c in cases if len(sys.argv) < 2 or sys.argv[1] in c.__name__]
-    print(f"1..{len(cases)}")
-    results = [run_case(number, case) for number, case in enumerate(cases, 1)]
-    sys.exit(not all(results))
+    run_cases(cases, in_place)
 
 
 if __name__ == "__main__":

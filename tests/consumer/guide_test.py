@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import in_folder, run_cases
 
 SOURCE = os.environ["KYMO_SOURCE"]
 BUILD = os.environ["KYMO_BUILD"]
@@ -241,28 +243,18 @@ def the_blocks_of_the_readme_are_programs(installed, folder):
     assert "trace.json: 1 event, " in done.stdout, done.stdout
 
 
+CASES = [what_is_installed_is_all_there, the_smallest_program_is_built_through_pkg_config,
+         the_example_of_marks_is_recorded, the_example_of_a_sink_is_built_from_headers_only,
+         the_example_of_a_session_records_itself,
+         a_sink_that_is_installed_is_known_by_name_and_suffix, the_blocks_of_the_readme_are_programs,
+         the_guide_has_the_whole_example_in_its_order,
+         every_block_and_command_of_the_guide_works]
+
+
 def main():
-    cases = [what_is_installed_is_all_there, the_smallest_program_is_built_through_pkg_config,
-             the_example_of_marks_is_recorded, the_example_of_a_sink_is_built_from_headers_only,
-             the_example_of_a_session_records_itself,
-             a_sink_that_is_installed_is_known_by_name_and_suffix, the_blocks_of_the_readme_are_programs,
-             the_guide_has_the_whole_example_in_its_order,
-             every_block_and_command_of_the_guide_works]
-    failed = 0
-    print(f"1..{len(cases)}")
     with tempfile.TemporaryDirectory(prefix="kt-") as place:
         installed = Installed(place)
-        for number, case in enumerate(cases, 1):
-            folder = os.path.join(place, str(number))
-            os.mkdir(folder)
-            try:
-                case(installed, folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Exception:
-                failed += 1
-                print(f"not ok {number} - {case.__name__}", flush=True)
-                traceback.print_exc()
-    sys.exit(bool(failed))
+        run_cases(CASES, lambda case: in_folder(lambda folder: case(installed, folder)))
 
 
 if __name__ == "__main__":

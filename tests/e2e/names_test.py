@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import run_cases
 from trace import check
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -186,22 +187,9 @@ CASES = [the_capture_has_every_byte, names_of_spans_and_instants_are_equal,
 
 
 def main():
-    failed = 0
-    print(f"1..{len(CASES)}", flush=True)
-    folder = tempfile.mkdtemp(prefix="kn-")
-    try:
+    with tempfile.TemporaryDirectory(prefix="kn-") as folder:
         recorded = Recorded(folder)
-        for number, case in enumerate(CASES, 1):
-            try:
-                case(recorded)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Exception:  # each case reports, whatever happened in it
-                failed += 1
-                text = traceback.format_exc().replace("\n", "\n# ")
-                print(f"not ok {number} - {case.__name__}\n# {text[:4000]}", flush=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    sys.exit(failed > 0)
+        run_cases(CASES, lambda case: case(recorded))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import Skip, run_cases
 from trace import check
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -21,10 +22,6 @@ KYMO = os.path.join(BUILD, "kymo")
 MARKS = os.path.join(BUILD, "tests", "cli", "marks")
 LIMIT_S = 60
 SPANS = 200000
-
-
-class Skip(Exception):
-    """This case cannot be run here; says why."""
 
 
 class Place:
@@ -265,25 +262,16 @@ def record(folder, name, spans):
 
 
 def main():
-    cases = [case for case in CASES if not sys.argv[1:] or sys.argv[1] in case.__name__]
-    failed = 0
-    print(f"1..{len(cases)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="kc-") as folder:
         captures = {name: record(folder, name, n) for name, n in (("small", 10), ("large", SPANS))}
-        for number, case in enumerate(cases, 1):
+
+        def call(case):
             place = Place(captures)
             try:
                 case(place)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Skip as reason:
-                print(f"ok {number} - {case.__name__} # SKIP {reason}", flush=True)
-            except Exception:  # each case reports, whatever happened in it
-                failed += 1
-                text = traceback.format_exc().replace("\n", "\n# ")
-                print(f"not ok {number} - {case.__name__}\n# {text[:4000]}", flush=True)
             finally:
                 shutil.rmtree(place.path, ignore_errors=True)
-    sys.exit(failed > 0)
+        run_cases(CASES, call)
 
 
 if __name__ == "__main__":

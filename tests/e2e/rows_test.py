@@ -7,9 +7,9 @@ import ctypes
 import os
 import subprocess
 import sys
-import tempfile
-import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import run_cases
 from trace import Trace, ns
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -96,20 +96,5 @@ CASES = [overlaps_go_to_lanes_of_their_own, spans_that_begin_together_are_writte
          what_is_deeper_than_512_goes_to_further_lanes]
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="kr-") as folder:
-        for number, case in enumerate(CASES, 1):
-            try:
-                case(folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Exception:  # each case reports, whatever happened in it
-                failed += 1
-                text = traceback.format_exc().replace("\n", "\n# ")
-                print(f"not ok {number} - {case.__name__}\n# {text[:4000]}", flush=True)
-    sys.exit(failed > 0)
-
-
 if __name__ == "__main__":
-    main()
+    run_cases(CASES)

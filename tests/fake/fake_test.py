@@ -12,11 +12,11 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
+from tap import run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -478,21 +478,5 @@ CASES = [value for name, value in list(globals().items())
          and value.__code__.co_varnames[:1] == ("folder",) and value.__code__.co_argcount == 1]
 
 
-def main():
-    cases = [case for case in CASES if not sys.argv[1:] or sys.argv[1] in case.__name__]
-    failed = 0
-    print(f"1..{len(cases)}")
-    for number, case in enumerate(cases, 1):
-        with tempfile.TemporaryDirectory(prefix="kymo-fake-") as folder:
-            try:
-                case(folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Exception:  # a test runner reports whatever comes
-                failed += 1
-                print("# " + traceback.format_exc().replace("\n", "\n# "))
-                print(f"not ok {number} - {case.__name__}", flush=True)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_cases(CASES)

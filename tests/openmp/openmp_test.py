@@ -6,11 +6,10 @@ import collections
 import os
 import subprocess
 import sys
-import tempfile
-import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
+from tap import run_cases
 from trace import Trace, ns
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -264,21 +263,5 @@ CASES = [
 ]
 
 
-def main():
-    cases = [case for case in CASES if not sys.argv[1:] or sys.argv[1] in case.__name__]
-    failed = 0
-    print(f"1..{len(cases)}")
-    for number, case in enumerate(cases, 1):
-        with tempfile.TemporaryDirectory(prefix="kymo-openmp-") as folder:
-            try:
-                case(folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Exception:  # a test runner reports whatever comes
-                failed += 1
-                print("# " + traceback.format_exc().replace("\n", "\n# "))
-                print(f"not ok {number} - {case.__name__}", flush=True)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_cases(CASES)

@@ -8,9 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -289,28 +290,10 @@ def bad_usage_is_told(_folder):
     assert 'no source plug-in "nosuch"' in result.stderr, result.stderr
 
 
-def cases():
-    names = [n for n, f in globals().items()
-             if callable(f) and getattr(f, "__code__", None) and f.__code__.co_argcount == 1
-             and f.__code__.co_varnames[0] in ("folder", "_folder")]
-    return [n for n in names if len(sys.argv) < 2 or sys.argv[1] in n]
-
-
-def main():
-    names = cases()
-    failed = 0
-    print(f"1..{len(names)}")
-    for number, name in enumerate(names, 1):
-        with tempfile.TemporaryDirectory(prefix="kt-") as folder:
-            try:
-                globals()[name](folder)
-                print(f"ok {number} - {name}", flush=True)
-            except Exception:
-                failed += 1
-                print(f"not ok {number} - {name}", flush=True)
-                traceback.print_exc()
-    sys.exit(bool(failed))
+CASES = [value for value in list(globals().values())
+         if callable(value) and getattr(value, "__code__", None) and value.__code__.co_argcount == 1
+         and value.__code__.co_varnames[0] in ("folder", "_folder")]
 
 
 if __name__ == "__main__":
-    main()
+    run_cases(CASES)

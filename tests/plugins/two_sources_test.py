@@ -5,10 +5,10 @@ state of each with its reason, and --require says 125. Prints TAP."""
 import os
 import subprocess
 import sys
-import tempfile
-import traceback
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
+from tap import run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -119,20 +119,5 @@ CASES = [without_a_fault_both_record, one_that_fails_to_begin_leaves_the_other_c
          one_that_fails_to_end_in_a_recording_of_a_part_is_partly_as_well]
 
 
-def main():
-    failed = 0
-    print(f"1..{len(CASES)}")
-    for number, case in enumerate(CASES, 1):
-        with tempfile.TemporaryDirectory(prefix="kt-") as folder:
-            try:
-                case(folder)
-                print(f"ok {number} - {case.__name__}", flush=True)
-            except Exception:
-                failed += 1
-                print(f"not ok {number} - {case.__name__}", flush=True)
-                traceback.print_exc()
-    sys.exit(bool(failed))
-
-
 if __name__ == "__main__":
-    main()
+    run_cases(CASES)

@@ -5,7 +5,9 @@ import ctypes as c
 import os
 import random
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 3, "tests", "support"))
+from tap import in_folder, run_cases
 
 SIZE, I64, U64, U32 = c.c_size_t, c.c_int64, c.c_uint64, c.c_uint32
 MAX = 1 << 53
@@ -236,22 +238,16 @@ class Scene:
                      values=self.writer.values(values), value_count=len(values), **fields)
 
 
-def run_tests(tests):
+def run_tests(names):
     """Each gets a writer, a path to write to and numbers that are random, but always the same."""
-    if len(sys.argv) != 2:
-        sys.exit(f"usage: {sys.argv[0]} CHROME_SO")
-    tests = [(name, test) for name, test in tests.items() if name.startswith("test_")]
-    failed = 0
-    print(f"1..{len(tests)}")
-    with tempfile.TemporaryDirectory() as folder:
-        for number, (name, test) in enumerate(tests, 1):
-            words = name[len("test_"):].replace("_", " ")
-            try:
-                test(Writer(sys.argv[1]), os.path.join(folder, f"{number}.json"), random.Random(number))
-                print(f"ok {number} - {words}")
-            except Exception as error:  # each case reports, whatever happened in it
-                failed += 1
-                print(f"not ok {number} - {words}\n# {type(error).__name__}: {str(error)[:2000]}")
-        left = [name for name in os.listdir(folder) if name.startswith(".")]
-        assert not left, left
-    sys.exit(failed > 0)
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: {sys.argv[0]} CHROME_SO [WORD]")
+    chrome = sys.argv.pop(1)
+
+    def call(case):
+        def write_in(folder):
+            case(Writer(chrome), os.path.join(folder, "t.json"), random.Random(case.__name__))
+            left = [name for name in os.listdir(folder) if name.startswith(".")]
+            assert not left, left
+        in_folder(write_in)
+    run_cases([test for name, test in names.items() if name.startswith("test_")], call)
