@@ -63,7 +63,7 @@ static void wait_in(struct team *team, unsigned int index, int kind)
 
 /* ---- As it should be ---- */
 
-static void play_region(struct team *team, unsigned int index)
+static void region(struct team *team, unsigned int index)
 {
 	if (index == 0)
 		begin_region(&team->region, team->count);
@@ -85,16 +85,9 @@ static void play_region(struct team *team, unsigned int index)
 	script_meet(team);
 }
 
-static void region(void)
-{
-	struct team team;
-
-	script_team(&team, 4, play_region);
-}
-
 /* ---- Ends that are missing, or late ---- */
 
-static void play_missing(struct team *team, unsigned int index)
+static void missing_ends(struct team *team, unsigned int index)
 {
 	begin_region(&team->region, 1);
 	begin_task(team, index);
@@ -114,15 +107,8 @@ static void play_missing(struct team *team, unsigned int index)
 	begin_region(&team->region, 1);
 }
 
-static void missing_ends(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_missing);
-}
-
 /* As libomp does it: the worker hears of its end when the next region begins. */
-static void play_late(struct team *team, unsigned int index)
+static void late_ends(struct team *team, unsigned int index)
 {
 	for (unsigned int round = 0; round < 3; round++) {
 		if (index == 0)
@@ -159,14 +145,7 @@ static void play_late(struct team *team, unsigned int index)
 	script_meet(team);
 }
 
-static void late_ends(void)
-{
-	struct team team;
-
-	script_team(&team, 2, play_late);
-}
-
-static void play_open(struct team *team, unsigned int index)
+static void open_at_stop(struct team *team, unsigned int index)
 {
 	if (index == 0)
 		begin_region(&team->region, team->count);
@@ -182,15 +161,8 @@ static void play_open(struct team *team, unsigned int index)
 	end_task(team, index);
 }
 
-static void open_at_stop(void)
-{
-	struct team team;
-
-	script_team(&team, 3, play_open);
-}
-
 /* The recording begins in the middle of a region, and pauses in the next. */
-static void play_middle(struct team *team, unsigned int index)
+static void middle(struct team *team, unsigned int index)
 {
 	union ky_ompt_data created = {0}, later = {0};
 
@@ -220,13 +192,6 @@ static void play_middle(struct team *team, unsigned int index)
 	PARALLEL_END(&team->region, NULL, 1, code());
 }
 
-static void middle(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_middle);
-}
-
 /* ---- Tasks ---- */
 
 static void create(struct team *team, union ky_ompt_data *task)
@@ -236,7 +201,7 @@ static void create(struct team *team, union ky_ompt_data *task)
 }
 
 /* Created by 0; begun by 0, which it leaves; ended by 1. Another is run by 1 alone. */
-static void play_stolen(struct team *team, unsigned int index)
+static void stolen_tasks(struct team *team, unsigned int index)
 {
 	static union ky_ompt_data moving, stolen;
 
@@ -266,15 +231,8 @@ static void play_stolen(struct team *team, unsigned int index)
 	}
 }
 
-static void stolen_tasks(void)
-{
-	struct team team;
-
-	script_team(&team, 2, play_stolen);
-}
-
 /* One that waits while another runs within it; yield, cancel, detach, and events. */
-static void play_nested(struct team *team, unsigned int index)
+static void nested_tasks(struct team *team, unsigned int index)
 {
 	union ky_ompt_data outer, inner, cancelled, detached;
 
@@ -300,15 +258,8 @@ static void play_nested(struct team *team, unsigned int index)
 	PARALLEL_END(&team->region, NULL, 1, code());
 }
 
-static void nested_tasks(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_nested);
-}
-
 /* Tasks outside of any region return to the initial task, which has no span. */
-static void play_serial(struct team *team, unsigned int index)
+static void serial_tasks(struct team *team, unsigned int index)
 {
 	union ky_ompt_data initial = {0}, task;
 
@@ -323,18 +274,11 @@ static void play_serial(struct team *team, unsigned int index)
 	IMPLICIT_TASK(END, NULL, &initial, 0, 1, KY_OMPT_TASK_INITIAL);
 }
 
-static void serial_tasks(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_serial);
-}
-
 /* ---- Wrong in every way ---- */
 
 #define DEPTH 9000 /* more than the plug-in keeps open in one thread */
 
-static void play_hostile(struct team *team, unsigned int index)
+static void hostile(struct team *team, unsigned int index)
 {
 	union ky_ompt_data none = {0}, *tasks = calloc(DEPTH, sizeof(*tasks));
 
@@ -368,13 +312,6 @@ static void play_hostile(struct team *team, unsigned int index)
 	free(tasks);
 }
 
-static void hostile(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_hostile);
-}
-
 /* ---- Target ---- */
 
 #define HOST_NUMBER 1
@@ -390,7 +327,7 @@ static void transfer(int operation, uintptr_t source, int source_device,
 		 (void *)destination, destination_device, bytes, code());
 }
 
-static void play_target(struct team *team, unsigned int index)
+static void target(struct team *team, unsigned int index)
 {
 	(void)team, (void)index;
 	DEVICE(0, "a \"quoted\"\n\xff name", NULL, NULL, NULL);
@@ -414,27 +351,13 @@ static void play_target(struct team *team, unsigned int index)
 	TARGET_EMI(KY_OMPT_TARGET_UPDATE, END, 2, NULL, NULL, NULL, code());
 }
 
-static void target(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_target);
-}
-
-static void play_target_plain(struct team *team, unsigned int index)
+static void target_plain(struct team *team, unsigned int index)
 {
 	(void)team, (void)index;
 	TARGET(KY_OMPT_TARGET_REGION, BEGIN, 3, NULL, 1, code());
 	DATA(1, 2, KY_OMPT_DATA_TO_DEVICE, (void *)1, 4, (void *)2, 3, 99, code());
 	SUBMIT(1, 3, 5);
 	TARGET(KY_OMPT_TARGET_REGION, END, 3, NULL, 1, code());
-}
-
-static void target_plain(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_target_plain);
 }
 
 /* ---- Many ---- */
@@ -444,7 +367,7 @@ static void target_plain(void)
 
 static atomic_int storm_is_over, storm_rests;
 
-static void play_storm(struct team *team, unsigned int index)
+static void storm(struct team *team, unsigned int index)
 {
 	for (unsigned int i = 0; i < STORM_REGIONS; i++) {
 		union ky_ompt_data region, task = {0}, child = {0};
@@ -460,18 +383,11 @@ static void play_storm(struct team *team, unsigned int index)
 	(void)team, (void)index;
 }
 
-static void storm(void)
-{
-	struct team team;
-
-	script_team(&team, TEAM_MAX, play_storm);
-}
-
 /* The recording rests and goes on in the middle of it, and ends before it does. */
-static void play_restless(struct team *team, unsigned int index)
+static void restless_storm(struct team *team, unsigned int index)
 {
 	if (index > 0) {
-		play_storm(team, index);
+		storm(team, index);
 		return;
 	}
 	for (unsigned int i = 0; i < 20; i++) {
@@ -482,15 +398,8 @@ static void play_restless(struct team *team, unsigned int index)
 	script_stop();
 }
 
-static void restless_storm(void)
-{
-	struct team team;
-
-	script_team(&team, 16, play_restless);
-}
-
 /* A child goes on with callbacks of its parent's constructs; nobody records it. */
-static void play_fork(struct team *team, unsigned int index)
+static void forked(struct team *team, unsigned int index)
 {
 	int status = -1;
 	pid_t child;
@@ -501,22 +410,15 @@ static void play_fork(struct team *team, unsigned int index)
 	end_task(team, index);
 	PARALLEL_END(&team->region, NULL, 1, code());
 	if (child == 0) {
-		play_storm(team, index);
+		storm(team, index);
 		_exit(7);
 	}
 	if (waitpid(child, &status, 0) != child || status != 7 << 8)
 		exit(5);
 }
 
-static void forked(void)
-{
-	struct team team;
-
-	script_team(&team, 1, play_fork);
-}
-
 /* Forked while other threads are in callbacks; the child records by itself. */
-static void play_fork_in_storm(struct team *team, unsigned int index)
+static void forked_in_storm(struct team *team, unsigned int index)
 {
 	union ky_ompt_data region;
 
@@ -525,7 +427,7 @@ static void play_fork_in_storm(struct team *team, unsigned int index)
 			if (atomic_load(&storm_rests))
 				script_nap();
 			else
-				play_storm(team, index);
+				storm(team, index);
 		return;
 	}
 	for (unsigned int i = 0; i < FORKS; i++) {
@@ -550,29 +452,22 @@ static void play_fork_in_storm(struct team *team, unsigned int index)
 	atomic_store(&storm_is_over, 1);
 }
 
-static void forked_in_storm(void)
-{
-	struct team team;
-
-	script_team(&team, 2, play_fork_in_storm);
-}
-
 const struct scenario scenarios[] = {
-	{"region", region, NULL, 0},
-	{"missing_ends", missing_ends, NULL, 0},
-	{"late_ends", late_ends, NULL, 0},
-	{"open_at_stop", open_at_stop, NULL, 0},
-	{"middle", middle, NULL, 1},
-	{"stolen_tasks", stolen_tasks, NULL, 0},
-	{"nested_tasks", nested_tasks, NULL, 0},
-	{"serial_tasks", serial_tasks, NULL, 0},
-	{"hostile", hostile, NULL, 0},
-	{"target", target, NULL, 0},
-	{"target_plain", target_plain, without_emi, 0},
-	{"old_runtime", region, old_runtime, 0},
-	{"storm", storm, NULL, 0},
-	{"restless_storm", restless_storm, NULL, 0},
-	{"forked", forked, NULL, 0},
-	{"forked_in_storm", forked_in_storm, NULL, 0},
-	{NULL, NULL, NULL, 0},
+	{"region", region, 4, NULL, 0},
+	{"missing_ends", missing_ends, 1, NULL, 0},
+	{"late_ends", late_ends, 2, NULL, 0},
+	{"open_at_stop", open_at_stop, 3, NULL, 0},
+	{"middle", middle, 1, NULL, 1},
+	{"stolen_tasks", stolen_tasks, 2, NULL, 0},
+	{"nested_tasks", nested_tasks, 1, NULL, 0},
+	{"serial_tasks", serial_tasks, 1, NULL, 0},
+	{"hostile", hostile, 1, NULL, 0},
+	{"target", target, 1, NULL, 0},
+	{"target_plain", target_plain, 1, without_emi, 0},
+	{"old_runtime", region, 4, old_runtime, 0},
+	{"storm", storm, TEAM_MAX, NULL, 0},
+	{"restless_storm", restless_storm, 16, NULL, 0},
+	{"forked", forked, 1, NULL, 0},
+	{"forked_in_storm", forked_in_storm, 2, NULL, 0},
+	{NULL, NULL, 0, NULL, 0},
 };

@@ -70,8 +70,13 @@ void script_nap(void)
 	nanosleep(&(struct timespec){0, 200000}, NULL);
 }
 
+void script_meet(struct team *team)
+{
+	pthread_barrier_wait(&team->barrier);
+}
+
 struct part {
-	void (*play)(struct team *team, unsigned int index);
+	const struct scenario *scenario;
 	struct team *team;
 	unsigned int index;
 };
@@ -83,32 +88,26 @@ static void *play_part(void *context)
 
 	THREAD_BEGIN(part->index == 0 ? KY_OMPT_THREAD_INITIAL : KY_OMPT_THREAD_WORKER,
 		     &thread);
-	part->play(part->team, part->index);
+	part->scenario->play(part->team, part->index);
 	THREAD_END(&thread);
 	return NULL;
 }
 
-void script_team(struct team *team, unsigned int count,
-		 void (*play)(struct team *team, unsigned int index))
+static void play(const struct scenario *scenario)
 {
+	struct team team = {.count = scenario->threads};
 	pthread_t threads[TEAM_MAX];
 	struct part parts[TEAM_MAX];
 
-	team->count = count;
-	pthread_barrier_init(&team->barrier, NULL, count);
-	for (unsigned int i = 0; i < count; i++) {
-		parts[i] = (struct part){play, team, i};
+	pthread_barrier_init(&team.barrier, NULL, team.count);
+	for (unsigned int i = 0; i < team.count; i++) {
+		parts[i] = (struct part){scenario, &team, i};
 		if (pthread_create(&threads[i], NULL, play_part, &parts[i]) != 0)
 			exit(4);
 	}
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 0; i < team.count; i++)
 		pthread_join(threads[i], NULL);
-	pthread_barrier_destroy(&team->barrier);
-}
-
-void script_meet(struct team *team)
-{
-	pthread_barrier_wait(&team->barrier);
+	pthread_barrier_destroy(&team.barrier);
 }
 
 int main(int argc, char **argv)
@@ -124,7 +123,7 @@ int main(int argc, char **argv)
 		fake_start(argv[2], scenario->never);
 		if (!scenario->starts_itself)
 			script_record();
-		scenario->play();
+		play(scenario);
 		script_stop();
 		must(kymo_session_save(session, trace_path, NULL, NULL, &error), &error);
 		kymo_session_destroy(session);

@@ -20,9 +20,10 @@ struct team {
 
 struct scenario {
 	const char *name;
-	void (*play)(void);
-	const int *never;  /* events that the runtime does not have; NULL: none */
-	int starts_itself; /* the recording, in the middle */
+	void (*play)(struct team *team, unsigned int index);
+	unsigned int threads; /* that play it; the first is the initial one */
+	const int *never;     /* events that the runtime does not have; NULL: none */
+	int starts_itself;    /* the recording, in the middle */
 };
 
 /* Ends with one without a name. */
@@ -37,9 +38,7 @@ void script_save_as_child(unsigned int number);
 /* Long enough to be seen in a trace. */
 void script_nap(void);
 
-/* Runs a part in each of `count` new threads, of which the first is the initial one. */
-void script_team(struct team *team, unsigned int count,
-		 void (*play)(struct team *team, unsigned int index));
+/* Waits for the others of the team. */
 void script_meet(struct team *team);
 
 #endif
