@@ -108,6 +108,12 @@ int32_t(ky_error_set)(struct kymo_error *error, int32_t status, const char *form
 	return status;
 }
 
+int32_t(ky_error_no_memory)(struct kymo_error *error)
+{
+	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "%s",
+			    kymo_status_text(KYMO_ERROR_NO_MEMORY));
+}
+
 int32_t(ky_error_set_errno)(struct kymo_error *error, int number, const char *format, ...)
 {
 	int32_t status = ky_status_from_errno(number);

@@ -30,6 +30,8 @@ static void an_errno_becomes_a_status_and_a_text(void **state)
 	assert_string_equal(error.message, "cannot open \"/x\": Permission denied");
 	assert_int_equal(ky_status_from_errno(ENOSPC), KYMO_ERROR_IO);
 	assert_int_equal(ky_status_from_errno(0), KYMO_OK);
+	assert_int_equal(ky_error_no_memory(&error), KYMO_ERROR_NO_MEMORY);
+	assert_string_equal(error.message, "no memory left");
 }
 
 static void a_long_message_is_cut_and_terminated(void **state)
@@ -52,6 +54,7 @@ static void nobody_has_to_take_the_message(void **state)
 	(void)state;
 	assert_int_equal(ky_error_set(NULL, KYMO_ERROR_IO, "x"), KYMO_ERROR_IO);
 	assert_int_equal(ky_error_set_errno(NULL, ENOENT, "x"), KYMO_ERROR_NOT_FOUND);
+	assert_int_equal(ky_error_no_memory(NULL), KYMO_ERROR_NO_MEMORY);
 	ky_error_wrap(NULL, "x");
 }
 

@@ -251,7 +251,7 @@ int32_t ky_snapshot_take(struct ky_snapshot **out, struct ky_capture *capture,
 	}
 	if (!snapshot || !snapshot->chunks || !snapshot->slots) {
 		ky_snapshot_destroy(snapshot);
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	}
 	/* Behind the last record, so that its time needs no guess. */
 	ky_capture_host_anchor(capture);

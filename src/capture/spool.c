@@ -78,14 +78,14 @@ int32_t ky_spool_add(struct ky_spool *spool, struct ky_capture *capture, uint64_
 
 	*out = NULL;
 	if (!self)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	self->spool = spool;
 	self->capture = capture;
 	self->number = number;
 	self->done = calloc((size_t)capture->chunk_count + 1, sizeof(*self->done));
 	if (!self->done) {
 		free(self);
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	}
 	status = write_capture_header(self, error);
 	if (status != KYMO_OK) {

@@ -208,7 +208,7 @@ static struct ky_spool *make_spool(struct kymo_error *error)
 	if (spool && spool->buffer && spool->chunk)
 		return spool;
 	ky_spool_close(spool);
-	ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	ky_error_no_memory(error);
 	return NULL;
 }
 

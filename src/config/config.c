@@ -37,12 +37,6 @@ struct kymo_config {
 	char *log_file; /* libkineto's key as a pattern, or NULL */
 };
 
-static int32_t no_memory(struct kymo_error *error)
-{
-	ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-	return KYMO_ERROR_NO_MEMORY;
-}
-
 static int32_t warn(struct kymo_config *config, struct kymo_error *error,
 		    const char *format, ...) KY_PRINTF(3, 4);
 
@@ -59,7 +53,7 @@ static int32_t warn(struct kymo_config *config, struct kymo_error *error,
 	va_end(arguments);
 	if (size < 0) {
 		config->warnings[config->warning_count] = NULL;
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	}
 	config->warning_count++;
 	return KYMO_OK;
@@ -124,7 +118,7 @@ static int32_t apply_text(struct kymo_config *config, struct kymo_str text,
 	const size_t room = strlen(name) + 16;
 	char *origin = malloc(room);
 	struct ky_entry entry;
-	int32_t status = origin ? KYMO_OK : no_memory(error);
+	int32_t status = origin ? KYMO_OK : ky_error_no_memory(error);
 	uint32_t line = 1;
 	size_t at = 0;
 
@@ -280,7 +274,7 @@ static int32_t make_log_file(struct kymo_config *config, struct kymo_error *erro
 		at = strstr(name, suffixes[i]);
 	to = config->log_file = malloc(2 * strlen(path) + sizeof("_%p"));
 	if (!to)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	for (; *path; path++) {
 		if (path == at)
 			to = stpcpy(to, "_%p");
@@ -332,7 +326,7 @@ int32_t kymo_config_create(struct kymo_config **out,
 		return status;
 	config = calloc(1, sizeof(*config));
 	if (!config)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	status = apply_all(config, &known, error);
 	if (status == KYMO_OK)
 		status = make_log_file(config, error);

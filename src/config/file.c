@@ -82,7 +82,7 @@ int32_t ky_config_file_read(const char *path, struct ky_config_file *file,
 	*text = (struct kymo_str){NULL, 0};
 	*file = (struct ky_config_file){.path = strdup(path)};
 	if (!file->path)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	fd = open_at_once(path);
 	number = fd < 0 || fstat(fd, &found) < 0 ? errno : 0;
 	if (!number) {

@@ -47,11 +47,6 @@ static const struct unit duration_units[] = {
 };
 static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
 
-static int32_t no_memory(struct kymo_error *error)
-{
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-}
-
 static struct kymo_str text_of(const char *text)
 {
 	return (struct kymo_str){text, strlen(text)};
@@ -183,7 +178,7 @@ static int32_t read_list(struct kymo_str text, char ***out, struct kymo_error *e
 		room += text.data[i] == ',';
 	list = calloc(room, sizeof(*list));
 	if (!list)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	for (size_t at = 0; at < text.size; at++) {
 		size_t end = at, begin = at;
 
@@ -199,7 +194,7 @@ static int32_t read_list(struct kymo_str text, char ***out, struct kymo_error *e
 		list[count] = strndup(text.data + begin, end - begin);
 		if (!list[count++]) {
 			free_list(list);
-			return no_memory(error);
+			return ky_error_no_memory(error);
 		}
 	}
 	if (count == 0) {
@@ -230,7 +225,7 @@ static int32_t keep_text(const struct ky_key *key, struct kymo_str text,
 		break;
 	}
 	value->text = strndup(text.size ? text.data : "", text.size);
-	return value->text ? KYMO_OK : no_memory(error);
+	return value->text ? KYMO_OK : ky_error_no_memory(error);
 }
 
 static int32_t read_any(const struct ky_key *key, struct kymo_str text, uint64_t factor,
@@ -284,7 +279,7 @@ int32_t ky_value_read(const struct ky_key *key, struct kymo_str text, uint64_t f
 	if (status == KYMO_OK) {
 		value.origin = strdup(origin);
 		if (!value.origin)
-			status = no_memory(error);
+			status = ky_error_no_memory(error);
 	}
 	if (status != KYMO_OK) {
 		ky_value_fini(&value);

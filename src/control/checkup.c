@@ -266,7 +266,7 @@ int32_t ky_checkup_load(const char *path, struct kymo_error *error)
 	int32_t status = KYMO_OK;
 
 	if (!checkup)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	copy(checkup->path, path);
 	do {
 		status = ky_checkup_run(checkup, error);

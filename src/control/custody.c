@@ -71,7 +71,7 @@ static int32_t add_spare(struct ky_custody *custody, struct kymo_error *error)
 	int32_t status;
 
 	if (!ward)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	custody->capture_setup.capture++;
 	status = ky_capture_make_fd(&custody->capture_setup, &capture, &ward->memory_fd,
 				    error);
@@ -331,7 +331,7 @@ static int32_t share_progress(struct ky_keeper_setup *setup, struct kymo_error *
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	setup->progress = memory;
 	return KYMO_OK;
 }

@@ -249,7 +249,7 @@ int32_t kymo_doctor_run(const char *const *sources, kymo_finding_fn tell, void *
 		return ky_error_set(error, KYMO_ERROR_INVALID, "nobody to be told");
 	round = calloc(1, sizeof(*round));
 	if (!round)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	*round = (struct round){.tell = tell, .context = context, .error = error};
 	round->is_named = sources != NULL;
 	for (size_t i = 0; sources && sources[i] && !status; i++)

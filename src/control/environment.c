@@ -13,11 +13,6 @@
 #define LOADER_VARIABLE   "LD_PRELOAD"
 #define LOADER_SEPARATORS ": " /* it takes either, whatever the list has had so far */
 
-static int32_t no_memory(struct kymo_error *error)
-{
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-}
-
 static int has_name(const char *variable, const char *name)
 {
 	size_t size = strlen(name);
@@ -35,7 +30,7 @@ static int32_t take_variable(struct ky_environment *environment, const char *nam
 
 	if (!grown) {
 		free(variable);
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	}
 	environment->variables = grown;
 	for (size_t i = 0; i < environment->count; i++) {
@@ -94,7 +89,7 @@ static int32_t add_to_list(struct ky_environment *environment,
 	else
 		list = join(old, separator, value);
 	if (!list)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	status = ky_environment_set(environment, injection->variable, list, error);
 	free(list);
 	return status;
@@ -117,12 +112,12 @@ int32_t ky_environment_create(struct ky_environment *out, char *const *variables
 		count++;
 	*out = (struct ky_environment){.variables = calloc(count + 1, sizeof(char *))};
 	if (!out->variables)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	for (; out->count < count; out->count++) {
 		out->variables[out->count] = strdup(variables[out->count]);
 		if (!out->variables[out->count]) {
 			ky_environment_destroy(out);
-			return no_memory(error);
+			return ky_error_no_memory(error);
 		}
 	}
 	return KYMO_OK;
@@ -142,7 +137,7 @@ int32_t ky_environment_set(struct ky_environment *environment, const char *name,
 	char *variable = join(name, "=", value);
 
 	if (!variable)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	return take_variable(environment, name, variable, error);
 }
 
@@ -249,7 +244,8 @@ int32_t ky_environment_inject(struct ky_environment *environment,
 		value = ky_environment_expand(plain, KY_PLACE_OPTION, option);
 		free(plain);
 	}
-	status = value ? apply(environment, injection, value, error) : no_memory(error);
+	status = value ? apply(environment, injection, value, error)
+		       : ky_error_no_memory(error);
 	free(value);
 	return status;
 }

@@ -215,7 +215,7 @@ static int32_t add_kept(struct keeper *keeper, uint64_t number, int fd,
 	if (kept)
 		status = ky_capture_map_made(fd, &setup, &kept->capture, error);
 	else
-		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		status = ky_error_no_memory(error);
 	close(fd);
 	if (!kept || status) {
 		free(kept);

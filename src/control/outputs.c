@@ -106,7 +106,7 @@ static int32_t add(struct ky_outputs *outputs, const char *pattern,
 	outputs->count++;
 	if (outputs->names[outputs->count - 1] && outputs->targets[outputs->count - 1])
 		return KYMO_OK;
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	return ky_error_no_memory(error);
 }
 
 void ky_outputs_destroy(struct ky_outputs *outputs)

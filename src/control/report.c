@@ -295,8 +295,7 @@ static int32_t check_required(struct fates *fates, const char *const *require,
 		char text[sizeof(*fate) + 32];
 
 		if (!fate)
-			return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-					    "no memory left");
+			return ky_error_no_memory(error);
 		if (has_recorded(fate->state))
 			continue;
 		tell_fate(fate, text, sizeof(text));
@@ -331,7 +330,7 @@ int32_t ky_report_make(const char *path, const char *wanted, const char *const *
 	if (has_memory)
 		status = check_required(&fates, require, error);
 	else
-		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		status = ky_error_no_memory(error);
 	free(fates.all);
 	ky_reader_close(reader);
 	return status;

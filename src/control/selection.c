@@ -43,11 +43,6 @@ struct visit {
 	struct kymo_error *error;
 };
 
-static int32_t no_memory(struct kymo_error *error)
-{
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-}
-
 /* Adds "name" or "name:option" to a list of the selection. */
 static int32_t add_item(char *list, const char *name, const char *option,
 			struct kymo_error *error)
@@ -83,7 +78,7 @@ static int32_t read_request(const char *text, struct request *out,
 
 	out->name = strndup(text, (size_t)(option - text));
 	if (!out->name)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	out->option = option[0] ? option + 1 : NULL;
 	if (!ky_plugin_is_path(text))
 		return KYMO_OK;
@@ -91,7 +86,7 @@ static int32_t read_request(const char *text, struct request *out,
 	status = ky_plugin_path("source", out->name, path, sizeof(path), error);
 	free(out->name);
 	out->name = status ? NULL : strdup(path);
-	return status || out->name ? status : no_memory(error);
+	return status || out->name ? status : ky_error_no_memory(error);
 }
 
 static int32_t read_requests(const char *const *sources, struct visit *visit)
@@ -103,7 +98,7 @@ static int32_t read_requests(const char *const *sources, struct visit *visit)
 		count++;
 	visit->requests = calloc(count + 1, sizeof(*visit->requests));
 	if (!visit->requests)
-		return no_memory(visit->error);
+		return ky_error_no_memory(visit->error);
 	for (; visit->request_count < count && !status; visit->request_count++)
 		status = read_request(sources[visit->request_count],
 				      &visit->requests[visit->request_count],
@@ -183,7 +178,7 @@ static int32_t choose(struct visit *visit, const char *path,
 				    "more than %u sources", KY_SELECTION_MAX);
 	chosen->path = strdup(path);
 	if (!chosen->path)
-		return no_memory(visit->error);
+		return ky_error_no_memory(visit->error);
 	chosen->visit = visit;
 	chosen->plugin = plugin;
 	chosen->source = source;
@@ -400,7 +395,7 @@ static int32_t visit_all(struct visit *visit, const char *const *sources)
 		return status;
 	names = calloc(visit->request_count + 1, sizeof(*names));
 	if (!names)
-		return no_memory(visit->error);
+		return ky_error_no_memory(visit->error);
 	for (size_t i = 0; i < visit->request_count && !status; i++) {
 		if (strcmp(visit->requests[i].name, KY_SOURCE_APP) == 0)
 			status = add_app(visit, &visit->requests[i]);
@@ -463,12 +458,12 @@ int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 	int32_t status = KYMO_OK;
 
 	if (!visit)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	visit->selection = out;
 	visit->error = error ? error : &own;
 	visit->table = ky_type_table_create(NULL);
 	if (!visit->table)
-		status = no_memory(error);
+		status = ky_error_no_memory(error);
 	if (!status)
 		status = ky_environment_create(&out->environment, variables, error);
 	if (!status)

@@ -248,7 +248,7 @@ int32_t ky_trial_run(ky_trial_fn run, void *context, size_t size, uint64_t limit
 	pid_t pid = -1;
 
 	if (shared == MAP_FAILED)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	memcpy(shared->context, context, size);
 	warden.deadline_ns = ky_monotonic_ns() + limit_ns;
 	number = start_warden(&warden, &pid, &life_fd);

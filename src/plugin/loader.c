@@ -70,7 +70,7 @@ static int32_t remember(const struct stat *file, const struct kymo_plugin *plugi
 	struct loaded *node = malloc(sizeof(*node));
 
 	if (!node)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	*node = (struct loaded){
 		.next = __atomic_load_n(&loaded_first, __ATOMIC_RELAXED),
 		.device = file->st_dev,

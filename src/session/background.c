@@ -77,11 +77,6 @@ void kymo_save_destroy(struct kymo_save *save)
 	free_save(save);
 }
 
-static int32_t no_memory(struct kymo_error *error)
-{
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-}
-
 static struct kymo_save *make_save(void)
 {
 	struct kymo_save *save = calloc(1, sizeof(*save));
@@ -108,12 +103,12 @@ static int32_t make_session_save(const struct ky_save *work, struct kymo_save **
 	struct kymo_save *save = make_save();
 
 	if (!save)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	save->path = strdup(work->path);
 	save->compat = strndup(compat.size ? compat.data : "", compat.size);
 	if (!save->path || !save->compat) {
 		free_save(save);
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	}
 	save->work = *work;
 	save->work.path = save->path;
@@ -168,7 +163,7 @@ int32_t kymo_timeline_export_start(const char *const *captures, size_t count,
 	*out = NULL;
 	save = make_save();
 	if (!save)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	save->export = (struct ky_export){
 		.captures = captures,
 		.count = count,

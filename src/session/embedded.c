@@ -35,7 +35,7 @@ int32_t ky_embedded_create(struct ky_embedded **out, uint64_t budget, uint32_t o
 
 	*out = NULL;
 	if (!embedded)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	status = ky_capture_make_private(&setup, &embedded->capture, error);
 	if (status != KYMO_OK) {
 		free(embedded);

@@ -151,8 +151,7 @@ static void send_crew(struct watch *watch, struct kymo_output **outputs, size_t 
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		outputs[i]->status = ky_error_set(&outputs[i]->error,
-						  KYMO_ERROR_NO_MEMORY, "no memory left");
+		outputs[i]->status = ky_error_no_memory(&outputs[i]->error);
 	if (!crew) {
 		free(outputs);
 		return;
@@ -365,7 +364,7 @@ int32_t ky_overtake_run(const struct ky_export *export, size_t count,
 	if (!outputs || !watch.crews) {
 		free(outputs);
 		free(watch.crews);
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	}
 	if (export->progress)
 		watch.percent = ky_progress_percent(export->progress);

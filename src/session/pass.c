@@ -126,7 +126,7 @@ static int32_t open_readers(const char *const *captures, size_t count,
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no capture to export");
 	readers = calloc(count, sizeof(struct ky_reader *));
 	if (!readers)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	for (size_t i = 0; i < count && status == KYMO_OK; i++) {
 		if (!captures[i])
 			status = ky_error_set(error, KYMO_ERROR_INVALID,

@@ -10,11 +10,6 @@
 #define TYPE_KERNEL 5u
 #define TYPE_COPY   3u
 
-static int32_t no_memory(struct kymo_error *error)
-{
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
-}
-
 void ky_recent_fini(struct ky_recent *window)
 {
 	free(window->by_type);
@@ -29,7 +24,7 @@ static int32_t window_begin(void *sink, const struct kymo_trace_header *header,
 	window->header = header;
 	window->by_type = calloc(header->type_count + 1, sizeof(*window->by_type));
 	if (!window->by_type)
-		return no_memory(error);
+		return ky_error_no_memory(error);
 	return window->ops->begin(window->sink, header, error);
 }
 
@@ -160,7 +155,7 @@ static int32_t window_end(void *sink, const struct kymo_trace_end *end,
 	int32_t status;
 
 	if (!sources || !list) {
-		status = no_memory(error);
+		status = ky_error_no_memory(error);
 		goto out;
 	}
 	for (size_t i = 0; i < end->source_count; i++) {

@@ -83,8 +83,7 @@ static int32_t make_request(const struct kymo_request_options *options,
 	out->overwrite = options->overwrite;
 	out->ended = options->ended;
 	out->context = options->context;
-	return out->path ? KYMO_OK
-			 : ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+	return out->path ? KYMO_OK : ky_error_no_memory(error);
 }
 
 int32_t kymo_request_submit(const struct kymo_request_options *options, uint64_t *id,

@@ -93,7 +93,7 @@ static int32_t copy_text(const char *from, char **out, struct kymo_error *error)
 {
 	*out = from ? strdup(from) : NULL;
 	if (from && !*out)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	return KYMO_OK;
 }
 
@@ -201,7 +201,7 @@ int32_t kymo_session_create(struct kymo_session **out,
 		goto out;
 	session = calloc(1, sizeof(*session));
 	if (!session) {
-		status = ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		status = ky_error_no_memory(error);
 		goto out;
 	}
 	session->pid = getpid();

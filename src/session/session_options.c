@@ -107,12 +107,11 @@ int32_t ky_session_sources_copy(const char *const *from, char ***out,
 		count++;
 	*out = calloc(count + 1, sizeof(**out));
 	if (!*out)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	for (size_t i = 0; i < count; i++) {
 		(*out)[i] = strdup(from[i]);
 		if (!(*out)[i])
-			return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-					    "no memory left");
+			return ky_error_no_memory(error);
 	}
 	return KYMO_OK;
 }

@@ -50,7 +50,7 @@ static int32_t add(const struct kymo_sink_desc *desc, struct kymo_error *error)
 	struct node *node = calloc(1, sizeof(*node));
 
 	if (!node)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	node->desc = desc;
 	push(node);
 	return KYMO_OK;
@@ -71,7 +71,7 @@ int32_t kymo_sink_register(const char *protocol, const struct kymo_sink_ops *ops
 	int32_t status;
 
 	if (!node)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	node->own = (struct kymo_sink_desc){
 		.struct_size = sizeof(node->own),
 		.protocol = protocol,

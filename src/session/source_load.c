@@ -64,7 +64,7 @@ int32_t ky_sources_load(char *const *names, char **wanted, struct kymo_error *er
 		return KYMO_OK;
 	list = malloc(KY_WANTED_MAX);
 	if (!list)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	/* Not "", which is all sources, where none is named. */
 	snprintf(list, KY_WANTED_MAX, ",");
 	for (size_t i = 0; names[i] && status == KYMO_OK; i++)

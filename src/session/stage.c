@@ -65,7 +65,7 @@ int32_t ky_stages_open(struct ky_stages *stages, const struct kymo_config *confi
 {
 	if (copy_key(config, KY_KEY_TRACE_ID, &stages->trace_id) != KYMO_OK ||
 	    copy_key(config, KY_KEY_GROUP_TRACE_ID, &stages->group_trace_id) != KYMO_OK)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	return KYMO_OK;
 }
 

@@ -24,7 +24,7 @@ int32_t kymo_trace_load(const char *const *captures, size_t count,
 	*out = NULL;
 	sink = ky_memory_open(NULL, 0);
 	if (!sink)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	status = kymo_timeline_export_to(captures, count, ops, sink, NULL, error);
 	if (status == KYMO_OK)
 		*out = ky_memory_take_from(sink);

@@ -19,7 +19,7 @@ int32_t ky_wanted_types_make(char *out, const char *list, const char *sources,
 	size_t count;
 
 	if (!ky_types())
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	ky_type_aliases_forget();
 	count = ky_sources_describe(sources, known);
 	known[count++] = (struct ky_type_source){
