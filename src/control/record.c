@@ -85,7 +85,7 @@ static int32_t join_arguments(struct front *front, struct kymo_str *out,
 		size += strlen(arguments[i]) + 1;
 	to = front->command_line = malloc(size + 1);
 	if (!to)
-		return ky_error_set(error, KYMO_ERROR_NO_MEMORY, "no memory left");
+		return ky_error_no_memory(error);
 	for (size_t i = 0; arguments[i]; i++)
 		to = stpcpy(to, arguments[i]) + 1;
 	*out = (struct kymo_str){front->command_line, size};
@@ -401,7 +401,6 @@ static void join_failed(const struct front *front, char *out, size_t size)
 {
 	const char *here = front->selection.broken;
 	const char *there = front->custody.outcome.report.failed;
-
 	size_t used;
 
 	ky_text_copy(out, size, here);
@@ -457,36 +456,26 @@ static void close_all(struct front *front)
 	ky_loop_close(&front->loop);
 	free(front->command_line);
 	ky_outputs_destroy(&front->outputs);
-	kymo_config_destroy(front->config);
 }
 
 int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 			  struct kymo_recorder_result *result,
 			  struct kymo_summary *summary, struct kymo_error *error)
 {
-	struct kymo_recorder_options known;
-	struct kymo_config *config = NULL;
-	struct front *front = NULL;
-	int32_t status = ky_recorder_read(options, &known, &config, error);
+	struct front *front = calloc(1, sizeof(*front));
+	int32_t status;
 
-	if (!status)
-		status = ky_recorder_check_results(result, summary, error);
-	if (!status) {
-		front = calloc(1, sizeof(*front));
-		if (!front)
-			status = ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-					      "no memory left");
-	}
-	if (!front) {
-		kymo_config_destroy(config);
-		return status;
-	}
-	front->options = known;
-	front->config = config;
+	if (!front)
+		return ky_error_no_memory(error);
 	front->result.struct_size = sizeof(front->result);
 	front->result.exit_status = EXIT_OWN_FAILURE;
 	front->loop.epoll_fd = front->signal_fd = -1;
 	front->program = (struct ky_program){.go_fd = -1, .error_fd = -1};
+	status = ky_recorder_read(options, &front->options, &front->config, error);
+	if (!status)
+		status = ky_recorder_check_results(result, summary, error);
+	if (status)
+		goto out; /* `result` and `summary` may be anything */
 
 	status = prepare(front, error);
 	if (!status)
@@ -499,6 +488,8 @@ int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 	ky_result_write(result, &front->result, sizeof(front->result));
 	ky_result_write(summary, &front->custody.outcome.summary,
 			sizeof(front->custody.outcome.summary));
+out:
+	kymo_config_destroy(front->config);
 	free(front);
 	return status;
 }
