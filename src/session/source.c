@@ -38,6 +38,16 @@ static struct {
 	char wanted[KY_WANTED_MAX];
 } sources;
 
+static void lock_sources(void)
+{
+	ky_lock(&ky_gate()->source_lock);
+}
+
+static void unlock_sources(void)
+{
+	ky_unlock(&ky_gate()->source_lock);
+}
+
 static struct ky_type_source describe(const struct ky_instance *instance)
 {
 	const struct kymo_source_host *host = instance->host;
@@ -77,13 +87,12 @@ static int is_wanted(const struct ky_instance *instance)
 /* Why a source that was asked for stays out is said; all else is its own affair. */
 static void tell_left_out(const struct ky_instance *instance)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
 	int is_left_out;
 
-	ky_lock(lock);
+	lock_sources();
 	is_left_out = ky_session_page()->sources_active &&
 		      is_named(instance, sources.wanted) && !has_wanted_types(instance);
-	ky_unlock(lock);
+	unlock_sources();
 	if (is_left_out)
 		ky_host_set_state(instance->host, KYMO_STATE_READY,
 				  "none of its activity types is wanted", NULL);
@@ -103,15 +112,14 @@ static int claim(struct ky_instance *instance)
 /* The next step of one that is claimed; if there is none the claim is given back. */
 static ky_step_fn take_step(struct ky_instance *instance)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
 	ky_step_fn step;
 
-	ky_lock(lock);
+	lock_sources();
 	/* Whatever it was abandoned in has returned. */
 	__atomic_store_n(&instance->host->is_abandoned, 0, __ATOMIC_RELAXED);
 	step = ky_instance_next(instance, is_wanted(instance));
 	instance->is_claimed = step != NULL;
-	ky_unlock(lock);
+	unlock_sources();
 	return step;
 }
 
@@ -129,12 +137,11 @@ static void drive_claimed(void *context)
 /* The same, unless another thread does. */
 static void drive(struct ky_instance *instance)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
 	int is_ours;
 
-	ky_lock(lock);
+	lock_sources();
 	is_ours = claim(instance);
-	ky_unlock(lock);
+	unlock_sources();
 	if (is_ours)
 		drive_claimed(instance);
 }
@@ -145,16 +152,15 @@ static void drive(struct ky_instance *instance)
  */
 static void drive_beside(struct ky_instance *instance)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
 	int is_ours;
 
-	ky_lock(lock);
+	lock_sources();
 	is_ours = claim(instance);
 	if (instance->host->is_abandoned && is_wanted(instance)) {
 		instance->failed_epoch = ky_session_page()->sources_epoch;
 		ky_instance_refuse(instance);
 	}
-	ky_unlock(lock);
+	unlock_sources();
 	if (is_ours && ky_thread_start(drive_claimed, instance) != KYMO_OK)
 		drive_claimed(instance);
 }
@@ -169,15 +175,14 @@ static int is_busy(const struct ky_instance *instance)
 static int wait_for(const struct ky_instance *instance, uint64_t due_ns)
 {
 	uint32_t *change = &ky_session_page()->source_change;
-	uint32_t *lock = &ky_gate()->source_lock;
 
 	for (;;) {
 		const uint32_t seen = __atomic_load_n(change, __ATOMIC_ACQUIRE);
 		int must_wait;
 
-		ky_lock(lock);
+		lock_sources();
 		must_wait = is_busy(instance);
-		ky_unlock(lock);
+		unlock_sources();
 		if (!must_wait)
 			return 1;
 		if (ky_monotonic_ns() >= due_ns)
@@ -189,15 +194,13 @@ static int wait_for(const struct ky_instance *instance, uint64_t due_ns)
 /* Time is up: unless it has come back meanwhile, it is abandoned. */
 static void give_up(struct ky_instance *instance)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
-
-	ky_lock(lock);
+	lock_sources();
 	if (is_busy(instance)) {
 		instance->failed_epoch = ky_session_page()->sources_epoch;
 		instance->drain.drain = NULL;
 		ky_instance_give_up(instance);
 	}
-	ky_unlock(lock);
+	unlock_sources();
 }
 
 static uint32_t instance_count(void)
@@ -213,15 +216,14 @@ static uint32_t instance_count(void)
 static void know_process(void)
 {
 	struct ky_session_page *page = ky_session_page();
-	uint32_t *lock = &ky_gate()->source_lock;
 	uint32_t count;
 
-	ky_lock(lock);
+	lock_sources();
 	count = page->sources_known ? 0 : sources.count;
 	__atomic_store_n(&page->sources_known, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < count; i++)
 		ky_instance_reset(&sources.instances[i]);
-	ky_unlock(lock);
+	unlock_sources();
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct ky_instance *instance = &sources.instances[i];
@@ -229,9 +231,9 @@ static void know_process(void)
 		if (!instance->is_claimed)
 			continue;
 		ky_instance_tell_forked(instance);
-		ky_lock(lock);
+		lock_sources();
 		instance->is_claimed = 0;
-		ky_unlock(lock);
+		unlock_sources();
 	}
 }
 
@@ -290,18 +292,17 @@ static int32_t add_instance(const struct kymo_plugin *plugin,
 
 int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *error)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
 	int32_t status = KYMO_OK;
 	uint32_t first;
 
 	know_process();
-	ky_lock(lock);
+	lock_sources();
 	first = sources.count;
 	if (!is_known(plugin))
 		for (size_t i = 0; plugin->sources && plugin->sources[i]; i++)
 			if (status == KYMO_OK)
 				status = add_instance(plugin, plugin->sources[i], error);
-	ky_unlock(lock);
+	unlock_sources();
 	/* Those that were added are driven even where a further one did not fit. */
 	for (uint32_t i = first; i < instance_count(); i++) {
 		tell_left_out(&sources.instances[i]);
@@ -355,61 +356,52 @@ static void activate(uint32_t epoch)
 
 void ky_sources_begin(const char *wanted, uint32_t epoch, uint64_t deadline_ns)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
-
 	know_process();
-	ky_lock(lock);
+	lock_sources();
 	snprintf(sources.wanted, sizeof(sources.wanted), "%s", wanted);
 	activate(epoch);
-	ky_unlock(lock);
+	unlock_sources();
 	tell_all_left_out();
 	settle(deadline_ns);
 }
 
 void ky_sources_pause(uint32_t paused, uint64_t deadline_ns)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
-
-	ky_lock(lock);
+	lock_sources();
 	__atomic_store_n(&ky_session_page()->sources_paused, paused, __ATOMIC_RELAXED);
-	ky_unlock(lock);
+	unlock_sources();
 	settle(deadline_ns);
 }
 
 void ky_sources_end(uint64_t deadline_ns)
 {
 	struct ky_session_page *page = ky_session_page();
-	uint32_t *lock = &ky_gate()->source_lock;
 
 	know_process();
-	ky_lock(lock);
+	lock_sources();
 	__atomic_store_n(&page->sources_active, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->sources_deadline_ns, deadline_ns, __ATOMIC_RELAXED);
 	sources.is_active = 0;
-	ky_unlock(lock);
+	unlock_sources();
 	settle(deadline_ns);
 }
 
 void ky_sources_leave(void)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
-
 	ky_host_drain_all();
 	/* Steps are taken with it held: none begins from here on. */
-	ky_lock(lock);
+	lock_sources();
 	__atomic_store_n(&ky_session_page()->sources_left, 1, __ATOMIC_RELAXED);
-	ky_unlock(lock);
+	unlock_sources();
 }
 
 void ky_sources_forked(void)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
-
 	know_process();
-	ky_lock(lock);
+	lock_sources();
 	if (sources.is_active && ky_gate_epoch() != 0)
 		activate(ky_gate_epoch());
-	ky_unlock(lock);
+	unlock_sources();
 	tell_all_left_out();
 	settle(0);
 }
@@ -454,19 +446,18 @@ static struct ky_instance *find_instance(const struct kymo_source_host *host)
 void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns)
 {
 	struct ky_instance *instance = find_instance(drain->host);
-	uint32_t *lock = &ky_gate()->source_lock;
 	int may_enter;
 
 	if (!instance)
 		return;
-	ky_lock(lock);
+	lock_sources();
 	/* Who is inside and was given up may come back when the driver is gone. */
 	may_enter = !instance->host->is_abandoned;
 	if (may_enter) {
 		instance->drain = *drain;
 		instance->drain_deadline_ns = deadline_ns;
 	}
-	ky_unlock(lock);
+	unlock_sources();
 	if (!may_enter)
 		return;
 	drive_beside(instance);
@@ -476,31 +467,29 @@ void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns)
 
 size_t ky_sources_describe(const char *wanted, struct ky_type_source *out)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
 	size_t count = 0;
 
 	know_process();
-	ky_lock(lock);
+	lock_sources();
 	for (uint32_t i = 0; i < sources.count; i++)
 		if (is_named(&sources.instances[i], wanted))
 			out[count++] = describe(&sources.instances[i]);
-	ky_unlock(lock);
+	unlock_sources();
 	return count;
 }
 
 int32_t ky_sources_option(const char *source, const char *option, char *out, size_t size)
 {
-	uint32_t *lock = &ky_gate()->source_lock;
 	int32_t status = KYMO_ERROR_NOT_FOUND;
 	struct kymo_str value;
 
-	ky_lock(lock);
+	lock_sources();
 	value = ky_wanted_option(sources.wanted, source, option);
 	if (value.data) {
 		status = value.size < size ? KYMO_OK : KYMO_ERROR_NO_MEMORY;
 		if (status == KYMO_OK)
 			snprintf(out, size, "%.*s", (int)value.size, value.data);
 	}
-	ky_unlock(lock);
+	unlock_sources();
 	return status;
 }
