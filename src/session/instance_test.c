@@ -234,21 +234,6 @@ static void end(void)
 	end_recording();
 }
 
-static const char *text_of(uint32_t id)
-{
-	static char text[256];
-	const uint8_t *at = recording->capture.dictionary;
-	const struct ky_dictionary_entry *string = (const void *)at;
-
-	while (string->kind != KY_ENTRY_STRING || string->id != id) {
-		at += sizeof(*string) + ((size_t)string->size + 7) / 8 * 8;
-		string = (const void *)at;
-	}
-	snprintf(text, sizeof(text), "%.*s", (int)string->size,
-		 (const char *)(string + 1));
-	return text;
-}
-
 static const struct ky_state_entry *last_state(void)
 {
 	size_t count;
@@ -265,38 +250,11 @@ static void wait_for_ticks(uint32_t count)
 	assert_true(ticks() >= count);
 }
 
-static uint16_t number_of(const void *desc,
-			  int32_t (*registers)(const void *, uint16_t *))
-{
-	uint16_t number = 0;
-
-	assert_int_equal(registers(desc, &number), KYMO_OK);
-	return number;
-}
-
-static int32_t register_type(const void *desc, uint16_t *out)
-{
-	return npu.host->type(npu.self, desc, out);
-}
-
-static int32_t register_key(const void *desc, uint16_t *out)
-{
-	return npu.host->key(npu.self, desc, out);
-}
-
-static int32_t register_domain(const void *desc, uint16_t *out)
-{
-	return npu.host->domain(npu.self, desc, out);
-}
-
-static int32_t register_link_kind(const void *desc, uint16_t *out)
-{
-	return npu.host->link_kind(npu.self, desc, out);
-}
-
 static void create_is_given_the_numbers_of_the_tables(void **state)
 {
 	const struct kymo_source_numbers *numbers;
+	const struct kymo_host *host;
+	uint16_t number = 0;
 
 	(void)state;
 	/* So that keys and types have no equal numbers. */
@@ -304,16 +262,24 @@ static void create_is_given_the_numbers_of_the_tables(void **state)
 	assert_int_equal(ky_sources_add(&plugin, NULL), KYMO_OK);
 	begin();
 	numbers = npu.numbers;
+	host = npu.host;
 	assert_int_equal(numbers->struct_size, sizeof(*numbers));
-	assert_int_equal(numbers->types[0], number_of(&kernel, register_type));
-	assert_int_equal(numbers->types[1], number_of(&dma, register_type));
-	assert_int_equal(numbers->keys[0], number_of(&bytes, register_key));
-	assert_int_equal(numbers->domains[0], number_of(&collective, register_domain));
-	assert_int_equal(numbers->domains[1], number_of(&command, register_domain));
-	assert_int_equal(numbers->link_kinds[0], number_of(&forward, register_link_kind));
+	assert_int_equal(host->type(npu.self, &kernel, &number), KYMO_OK);
+	assert_int_equal(numbers->types[0], number);
+	assert_int_equal(host->type(npu.self, &dma, &number), KYMO_OK);
+	assert_int_equal(numbers->types[1], number);
+	assert_int_equal(host->key(npu.self, &bytes, &number), KYMO_OK);
+	assert_int_equal(numbers->keys[0], number);
+	assert_int_equal(host->domain(npu.self, &collective, &number), KYMO_OK);
+	assert_int_equal(numbers->domains[0], number);
+	assert_int_equal(host->domain(npu.self, &command, &number), KYMO_OK);
+	assert_int_equal(numbers->domains[1], number);
+	assert_int_equal(host->link_kind(npu.self, &forward, &number), KYMO_OK);
+	assert_int_equal(numbers->link_kinds[0], number);
 	end();
 	begin();
-	assert_int_equal(numbers->types[1], number_of(&dma, register_type));
+	assert_int_equal(host->type(npu.self, &dma, &number), KYMO_OK);
+	assert_int_equal(numbers->types[1], number);
 	end();
 }
 

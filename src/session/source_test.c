@@ -2,8 +2,6 @@
 /* The life of sources, from create to flush. */
 #include "session/source.h"
 
-#include <stdio.h>
-
 #include "support/test.h"
 
 #include "session/test_npu.h"
@@ -18,25 +16,17 @@ static uint32_t last_state(void)
 	return entry->state;
 }
 
-static void last_reason(char *out, size_t size)
+static const char *last_reason(void)
 {
 	size_t count;
 	const struct ky_state_entry *entry = last_entry(KY_ENTRY_STATE, &count);
-	const uint8_t *at = recording->capture.dictionary;
-	const struct ky_dictionary_entry *string = (const void *)at;
 
-	while (string->kind != KY_ENTRY_STRING || string->id != entry->reason) {
-		at += sizeof(*string) + ((size_t)string->size + 7) / 8 * 8;
-		string = (const void *)at;
-	}
-	snprintf(out, size, "%.*s", (int)string->size, (const char *)(string + 1));
+	return text_of(entry->reason);
 }
 
 /* The first: the source is added, and fails to be created. */
 static void a_source_that_cannot_be_created_is_left_out(void **state)
 {
-	char reason[128];
-
 	(void)state;
 	assert_int_equal(ky_sources_add(&npu_plugin, NULL), KYMO_OK);
 	assert_int_equal(ky_sources_add(&npu_plugin, NULL), KYMO_OK);
@@ -45,8 +35,7 @@ static void a_source_that_cannot_be_created_is_left_out(void **state)
 	begin("");
 	assert_string_equal(npu.story, "c");
 	assert_int_equal(last_state(), KYMO_STATE_ABSENT);
-	last_reason(reason, sizeof(reason));
-	assert_string_equal(reason, "no device");
+	assert_string_equal(last_reason(), "no device");
 	end();
 	assert_string_equal(npu.story, "c");
 }
@@ -99,14 +88,11 @@ static void what_is_not_wanted_stays_asleep(void **state)
 
 static void a_source_that_fails_is_left_out_of_that_session_only(void **state)
 {
-	char reason[128];
-
 	(void)state;
 	npu.prepare_status = KYMO_ERROR_PERMISSION;
 	begin("");
 	assert_int_equal(last_state(), KYMO_STATE_DENIED);
-	last_reason(reason, sizeof(reason));
-	assert_string_equal(reason, "prepare failed: not permitted");
+	assert_string_equal(last_reason(), "prepare failed: not permitted");
 	end();
 	assert_string_equal(npu.story, "p");
 	npu.prepare_status = KYMO_OK;
@@ -125,15 +111,12 @@ static void a_source_that_fails_is_left_out_of_that_session_only(void **state)
 
 static void what_a_source_says_of_itself_is_not_overwritten(void **state)
 {
-	char reason[128];
-
 	(void)state;
 	npu.explains = 1;
 	npu.start_status = KYMO_ERROR_IO;
 	begin("");
 	assert_int_equal(last_state(), KYMO_STATE_BUSY);
-	last_reason(reason, sizeof(reason));
-	assert_string_equal(reason, "taken");
+	assert_string_equal(last_reason(), "taken");
 	end();
 }
 

@@ -121,4 +121,20 @@ static inline const void *last_entry(uint16_t kind, size_t *count)
 	return found;
 }
 
+/* The string of the dictionary that has the number; until the next call. */
+static inline const char *text_of(uint32_t id)
+{
+	static char text[256];
+	const uint8_t *at = recording->capture.dictionary;
+	const struct ky_dictionary_entry *string = (const void *)at;
+
+	while (string->kind != KY_ENTRY_STRING || string->id != id) {
+		at += sizeof(*string) + ((size_t)string->size + 7) / 8 * 8;
+		string = (const void *)at;
+	}
+	snprintf(text, sizeof(text), "%.*s", (int)string->size,
+		 (const char *)(string + 1));
+	return text;
+}
+
 #endif
