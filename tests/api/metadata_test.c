@@ -225,6 +225,33 @@ static void what_is_said_of_a_session_is_at_the_top(void **state)
 	free(text);
 }
 
+static void the_trace_has_the_ids_of_its_own_session(void **state)
+{
+	static const char ids[] = "REQUEST_TRACE_ID = run \"7\"\n";
+	const struct kymo_config_options options = {
+		.struct_size = sizeof(options),
+		.text = {ids, strlen(ids)},
+	};
+	struct kymo_config *config = NULL;
+	char *text;
+
+	(void)state;
+	assert_int_equal(kymo_config_create(&config, &options, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_create(
+				 &session, KYMO_SESSION_OPTIONS(.config = config), NULL),
+			 KYMO_OK);
+	kymo_config_destroy(config);
+	start();
+	text = end();
+	assert_has(text, "\"trace_id\": \"run \\\"7\\\"\"");
+	free(text);
+	create();
+	start();
+	text = end();
+	assert_null(strstr(text, "\"run \\\"7\\\"\""));
+	free(text);
+}
+
 static void wrong_metadata_of_a_session_is_refused(void **state)
 {
 	static const int64_t numbers[] = {1};
@@ -353,6 +380,7 @@ int main(void)
 		cmocka_unit_test(known_keys_can_be_listed),
 		cmocka_unit_test(nested_values_of_marks_are_json),
 		cmocka_unit_test(what_is_said_of_a_session_is_at_the_top),
+		cmocka_unit_test(the_trace_has_the_ids_of_its_own_session),
 		cmocka_unit_test(wrong_metadata_of_a_session_is_refused),
 		cmocka_unit_test(any_thread_may_say_something),
 		cmocka_unit_test(a_child_says_nothing_of_its_parents_session),

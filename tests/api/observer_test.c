@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Observers: what is said, and each stage once and in order, whatever ends it. */
 #define _GNU_SOURCE /* mkdtemp */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,9 +15,7 @@
 	(&(const struct kymo_request_options){ \
 		.struct_size = sizeof(struct kymo_request_options), __VA_ARGS__})
 
-#define SEEN_MAX      64u
-#define IDS_MAX       100000u
-#define STORM_THREADS 8
+#define SEEN_MAX 64u
 
 struct seen {
 	struct kymo_stage stage;
@@ -138,43 +135,6 @@ static void a_session_tells_its_stages_in_order(void **state)
 	unlink(path);
 }
 
-/* What is in the file, which is removed. */
-static const char *read_text(const char *path)
-{
-	static char text[65536];
-	FILE *file = fopen(path, "r");
-
-	assert_non_null(file);
-	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-	fclose(file);
-	unlink(path);
-	return text;
-}
-
-static void the_trace_has_the_ids_of_its_own_session(void **state)
-{
-	const char *path = in_folder("a.json");
-	struct kymo_session *session;
-
-	(void)state;
-	for (int with_id = 1; with_id >= 0; with_id--) {
-		session = NULL;
-		if (with_id)
-			session = create();
-		else
-			kymo_session_create(&session, NULL, NULL);
-		assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
-		mark();
-		assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-		assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL),
-				 KYMO_OK);
-		kymo_session_destroy(session);
-		assert_int_equal(strstr(read_text(path),
-					"\"trace_id\": \"run \\\"7\\\"\"") != NULL,
-				 with_id);
-	}
-}
-
 static void a_save_that_fails_says_why_and_may_be_done_again(void **state)
 {
 	const char *path = in_folder("a.kymo");
@@ -233,85 +193,6 @@ static void what_is_destroyed_before_it_was_stopped_is_cancelled(void **state)
 	kymo_session_destroy(create());
 	assert_stages("");
 	(void)state;
-}
-
-/* Whether an event of that name, which has to be there, has the text in it. */
-static int event_has(const char *trace, const char *name, const char *text)
-{
-	const char *at = strstr(trace, name), *end, *found;
-
-	assert_non_null(at);
-	end = strstr(at, "\n  }");
-	while (at > trace && strncmp(at, "\n  {", 4) != 0)
-		at--;
-	found = strstr(at, text);
-	return found && found < end;
-}
-
-static void iterations_are_told_as_in_libkineto(void **state)
-{
-	const char *path = in_folder("a.json");
-	struct kymo_session *session = create();
-	struct kymo_summary summary = {.struct_size = sizeof(summary)};
-	const char *trace;
-	char name[2000];
-
-	(void)state;
-	memset(name, 'n', sizeof(name));
-	name[sizeof(name) - 1] = '\0';
-	assert_int_equal(kymo_mark_trace_span(0, "x", 1, 1), KYMO_OK);
-	assert_int_equal(kymo_mark_trace_span(1, "x", 1, 1), KYMO_ERROR_STATE);
-	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
-	assert_int_equal(kymo_mark_trace_span(kymo_mark_begin(), NULL, 1, 1),
-			 KYMO_ERROR_INVALID);
-	assert_int_equal(
-		kymo_mark_trace_span(kymo_mark_begin(), "PyTorch Profiler", 7, 3),
-		KYMO_OK);
-	assert_int_equal(kymo_mark_trace_span(kymo_mark_begin(), name, 8, 0), KYMO_OK);
-	mark();
-	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-	assert_int_equal(kymo_session_save(session, path, NULL, &summary, NULL), KYMO_OK);
-	kymo_session_destroy(session);
-	assert_int_equal(summary.events, 5);
-	trace = read_text(path);
-	assert_true(event_has(trace, "\"PyTorch Profiler (7)\"", "\"ph\": \"X\""));
-	assert_true(event_has(trace, "\"PyTorch Profiler (7)\"", "\"cat\": \"Trace\""));
-	assert_true(event_has(trace, "\"PyTorch Profiler (7)\"", "\"Op count\": 3"));
-	assert_true(event_has(trace, "\"Iteration Start: PyTorch Profiler\"",
-			      "\"s\": \"g\""));
-	assert_false(event_has(trace, "\"step\"", "\"s\": \"g\""));
-	assert_non_null(strstr(trace, "nnn (8)\""));
-}
-
-static void iterations_have_a_row_of_their_own(void **state)
-{
-	const char *path = in_folder("a.json");
-	struct kymo_session *session = create();
-	uint32_t name = 0;
-	uint64_t outer, iteration;
-	const char *trace;
-
-	(void)state;
-	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
-	/* On the thread's row one of the two would have to move to a lane. */
-	outer = kymo_mark_begin();
-	iteration = kymo_mark_begin();
-	kymo_mark_end(outer, kymo_mark_name(&name, "outer"));
-	assert_int_equal(kymo_mark_trace_span(iteration, "Profiler", 0, 1), KYMO_OK);
-	assert_int_equal(kymo_mark_trace_span(kymo_mark_begin(), "Profiler", 1, 1),
-			 KYMO_OK);
-	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
-	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
-	kymo_session_destroy(session);
-	trace = read_text(path);
-	assert_null(strstr(trace, "lane"));
-	assert_non_null(strstr(trace, "\"name\": \"Profiler\", \"native\": "));
-	assert_non_null(strstr(trace, "\"sort_index\": 536870912\n"));
-	assert_true(event_has(trace, "\"Profiler (0)\"", "\"tid\": 536870912,"));
-	assert_true(event_has(trace, "\"Profiler (1)\"", "\"tid\": 536870912,"));
-	assert_true(
-		event_has(trace, "\"Iteration Start: Profiler\"", "\"tid\": 536870912,"));
-	assert_false(event_has(trace, "\"outer\"", "\"tid\": 536870912,"));
 }
 
 /* ---- Requests ---- */
@@ -506,109 +387,12 @@ static void what_is_logged_has_its_fields_and_a_lowest_severity(void **state)
 	kymo_observer_unregister(&errors, NULL);
 }
 
-/* ---- Storm ---- */
-
-/* By the number of the request: its last ordinal and stage, and whether it has ended. */
-static struct {
-	uint32_t ordinal, stage, ended;
-} followed[IDS_MAX];
-static uint32_t disorder;
-
-static void follow(void *context, const struct kymo_stage *stage)
-{
-	const uint64_t id = stage->request;
-
-	(void)context;
-	if (id == 0 || id >= IDS_MAX)
-		return;
-	if (stage->ordinal != followed[id].ordinal + 1 ||
-	    stage->stage <= followed[id].stage)
-		disorder++;
-	followed[id].ordinal = stage->ordinal;
-	followed[id].stage = stage->stage;
-	followed[id].ended = stage->stage >= KYMO_STAGE_POST_PROCESSING;
-}
-
-static int storm_is_over;
-
-static void *storm(void *context)
-{
-	uint32_t random = (uint32_t)(uintptr_t)context + 1;
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/storm-%u.kymo", folder, random);
-	while (!__atomic_load_n(&storm_is_over, __ATOMIC_RELAXED)) {
-		struct kymo_session *session = NULL;
-		uint64_t id = 0;
-
-		random = random * 1664525 + 1013904223;
-		if (random >> 29 == 0) {
-			kymo_session_create(&session, NULL, NULL);
-			kymo_session_start(session, NULL);
-			mark();
-			kymo_session_destroy(session);
-		} else if (kymo_request_submit(
-				   REQUEST(.warmup_ms = random >> 24 & 1,
-					   .duration_ms = (random >> 20 & 3) + 1,
-					   .path = path, .overwrite = 1),
-				   &id, NULL) == KYMO_OK &&
-			   (random >> 12 & 1)) {
-			kymo_request_cancel(id, NULL);
-		}
-		mark();
-	}
-	return NULL;
-}
-
-static void a_storm_tells_every_stage_once_and_in_order(void **state)
-{
-	const struct kymo_observer_ops ops = {.struct_size = sizeof(ops),
-					      .stage = follow};
-	pthread_t threads[STORM_THREADS];
-	uint64_t last = 0, first = 0;
-
-	(void)state;
-	for (uint64_t id = 1; id < IDS_MAX; id++)
-		followed[id].ordinal = followed[id].stage = followed[id].ended = 0;
-	assert_int_equal(kymo_observer_register(&ops, NULL, NULL), KYMO_OK);
-	kymo_request_submit(REQUEST(.duration_ms = 60000, .path = in_folder("a.kymo")),
-			    &first, NULL);
-	kymo_request_cancel(first, NULL);
-	for (uintptr_t i = 0; i < STORM_THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, storm, (void *)i), 0);
-	usleep(1500000);
-	__atomic_store_n(&storm_is_over, 1, __ATOMIC_RELAXED);
-	for (size_t i = 0; i < STORM_THREADS; i++)
-		pthread_join(threads[i], NULL);
-	while (kymo_request_submit(
-		       REQUEST(.duration_ms = 60000, .path = in_folder("b.kymo")), &last,
-		       NULL) != KYMO_OK)
-		usleep(2000);
-	kymo_request_cancel(last, NULL);
-	usleep(100000);
-	assert_int_equal(kymo_observer_unregister(&ops, NULL), KYMO_OK);
-	assert_int_equal(disorder, 0);
-	assert_true(last - first > 10);
-	for (uint64_t id = first; id <= last && id < IDS_MAX; id++)
-		if (!followed[id].ended)
-			fail_msg("request %llu told no end", (unsigned long long)id);
-	for (uint32_t i = 1; i <= STORM_THREADS; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "storm-%u.kymo", i);
-		unlink(in_folder(name));
-	}
-}
-
 #define OBSERVED(test) cmocka_unit_test_setup_teardown(test, observe, look_away)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OBSERVED(a_session_tells_its_stages_in_order),
-		OBSERVED(the_trace_has_the_ids_of_its_own_session),
-		OBSERVED(iterations_are_told_as_in_libkineto),
-		OBSERVED(iterations_have_a_row_of_their_own),
 		OBSERVED(a_save_that_fails_says_why_and_may_be_done_again),
 		OBSERVED(a_snapshot_is_told_as_the_save_that_it_is),
 		OBSERVED(what_is_destroyed_before_it_was_stopped_is_cancelled),
@@ -617,7 +401,6 @@ int main(void)
 		OBSERVED(an_observer_may_call_anything),
 		OBSERVED(observers_are_added_once_and_have_a_bound),
 		cmocka_unit_test(what_is_logged_has_its_fields_and_a_lowest_severity),
-		cmocka_unit_test(a_storm_tells_every_stage_once_and_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
