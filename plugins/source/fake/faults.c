@@ -273,11 +273,11 @@ static int32_t stop(void *source, uint64_t deadline_ns)
 		return KYMO_AGAIN;
 	}
 	if (fake_fault_is_wanted(FAKE_FAULT_SLOW)) {
-		sleep_until(deadline_ns - 100 * MS);
+		sleep_until(deadline_ns - 1000 * MS);
 		fake_fault_count(FAKE_FAULT_SLOW);
 	}
 	if (fake_fault_is_wanted(FAKE_FAULT_HANG)) {
-		sleep_until(deadline_ns + 1000 * MS);
+		sleep_until(deadline_ns + 5000 * MS);
 		fake_fault_count(FAKE_FAULT_HANG);
 	}
 	status = fake_ops.stop(source, deadline_ns);
