@@ -26,6 +26,7 @@ PROGRAMS = os.path.dirname(MARKS)
 BARE = os.path.join(PROGRAMS, "bare")
 INJECTED = os.path.join(PROGRAMS, "injected.so")
 LIMIT_S = 60
+ANSWER_S = 2  # so long a program waits for a recorder's answer
 
 # src/control/protocol.h: magic, major, minor, kind, format major, format minor.
 HEAD = struct.Struct("<IHHIHH")
@@ -199,7 +200,7 @@ def writing_that_takes_long_says_how_far_it_is_on_a_terminal(place):
         shown += os.read(terminal, 4096)
     assert process.wait() == 0
     os.close(terminal)
-    assert re.search(rb'^kymo: writing "\S*t\.json"\r\n(\r  [0 ]?\d %)+\r\x1b\[Kkymo: \S*: 5 events',
+    assert re.search(rb'^kymo: writing "\S*t\.json"\r\n(\r +\d+ %)+\r\x1b\[Kkymo: \S*: 5 events',
                      shown), shown
 
 
@@ -678,7 +679,7 @@ def without_a_recorder_the_program_goes_on_at_once(place):
             environment["KYMO_SESSION"] = session
         begin = time.monotonic()
         subprocess.run([MARKS, "mark", "10", "fork", "mark", "1"], env=environment, check=True)
-        assert time.monotonic() - begin < 1
+        assert time.monotonic() - begin < ANSWER_S
 
 
 # ---- Signals ----
@@ -700,7 +701,7 @@ def interrupting_the_wait_for_others_writes_what_there_is(place):
              f'>/dev/null 2>&1 & "$0" wait {place.file("ready")}'
     process = place.run_shell(script)
     until(lambda: os.path.exists(place.file("ready")), "the job")
-    time.sleep(0.3)
+    until(lambda: "sh" not in map(name_of, children(process.pid)), "the end of the program")
     process.send_signal(signal.SIGINT)
     result = place.finish(process)
     place.touch("go")
@@ -772,7 +773,7 @@ def a_program_that_is_killed_before_it_starts_has_ended(place):
     for _ in range(50):
         # "app": no plug-in is tried before, which would be a child too.
         process = place.start("-f", "-t", "app", ["mark", "1"])
-        until(lambda: children(process.pid), "the program")
+        until(lambda: children(process.pid) or process.poll() is not None, "the program")
         process.send_signal(signal.SIGSTOP)
         time.sleep(0.01)
         waiting = [p for p in children(process.pid) if name_of(p) == "kymo"]
@@ -801,15 +802,19 @@ def a_capture_of_killed_recorders_says_that_it_ends_early(place):
     process = place.start(["mark", "10", "ready", place.file("ready"), "wait",
                            place.file("go")], output="t.json")
     until(lambda: os.path.exists(place.file("ready")), "the program")
-    time.sleep(2.5)  # what streams to the file does so once a second
+    kept = [n for n in os.listdir(place.path) if n.startswith(".t.json.kymo-")]
+    assert len(kept) == 1, os.listdir(place.path)
+    capture, trace = place.file(kept[0]), place.file("late.json")
+
+    def is_streamed():
+        done = place.finish(place.run([KYMO, "info", "--json", capture]))
+        return done.status == 0 and json.loads(done.out)["ledger"]["written"] == 10
+    until(is_streamed, "what streams to the file, once a second")
     keeper = keeper_of(process.pid)
     process.kill()
     os.kill(keeper, signal.SIGKILL)
     process.wait()
     place.touch("go")
-    kept = [n for n in os.listdir(place.path) if n.startswith(".t.json.kymo-")]
-    assert len(kept) == 1, os.listdir(place.path)
-    capture, trace = place.file(kept[0]), place.file("late.json")
     words = "the capture ends early (recorder killed or file cut): what follows is missing"
     done = place.finish(place.run([KYMO, "export", capture, "-o", trace]))
     assert done.status == 0 and done.out.rstrip().endswith("; " + words), done
@@ -958,7 +963,7 @@ def a_recorder_that_does_not_answer_costs_two_seconds_once(place):
     begin = time.monotonic()
     subprocess.run([MARKS, "mark", "5", "fork", "mark", "5"], env=place.environment, check=True)
     took = time.monotonic() - begin
-    assert 1.9 < took < 3.5, took
+    assert ANSWER_S - 0.1 < took < 2 * ANSWER_S, took
     server.close()
 
 
@@ -990,7 +995,7 @@ def a_recorder_that_says_no_or_nonsense_costs_nothing(place):
         else:
             connection.close()
         assert process.wait(timeout=LIMIT_S) == 0
-        assert time.monotonic() - begin < 1
+        assert time.monotonic() - begin < ANSWER_S
         connection.close()
         server.close()
         os.unlink(place.environment["KYMO_SESSION"])
