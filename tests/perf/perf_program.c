@@ -8,7 +8,7 @@
  *     switches N       gives the CPU up N times, each for a moment
  *     threads T MS     T threads at once, each spinning; waits for them
  *     crowd T          T threads that sleep a moment and end, 50 at a time
- *     waiting T        T threads that wait until the process ends
+ *     waiting T        T threads that wait until the process ends; goes on when all run
  *     report           prints as JSON what its threads have used since main began
  *     hop N            changes from one CPU to another N times
  *     files KIND       closes every descriptor but the first three, and puts others of
@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct usage {
 static struct usage at_begin, of_threads; /* of those that have ended */
 static pthread_mutex_t usage_lock = PTHREAD_MUTEX_INITIALIZER;
 static char **next_word;
+static sem_t waiting;
 static int pipe_ends[2];
 
 static char *word(void)
@@ -148,6 +150,7 @@ static void *run_shortly(void *unused)
 
 static void *run_waiting(void *unused)
 {
+	sem_post(&waiting);
 	pause();
 	return unused;
 }
@@ -172,8 +175,12 @@ static void leave_waiting(uint64_t count)
 {
 	pthread_t thread;
 
+	need(sem_init(&waiting, 0, 0) == 0, "no semaphore");
 	for (uint64_t i = 0; i < count; i++)
 		need(!pthread_create(&thread, NULL, run_waiting, NULL), "no thread");
+	while (count-- > 0)
+		while (sem_wait(&waiting) != 0)
+			;
 }
 
 static void report(void)

@@ -5,7 +5,8 @@
  *
  *     perf_session PLUGIN FILE EARLY LATE
  *
- * It prints the ns that all of them have been on the CPU between start and stop.
+ * It prints the ns that all of them have been on the CPU between start and stop, and with
+ * these two.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,7 +60,7 @@ int main(int argc, char **argv)
 	struct kymo_session *session = NULL;
 	struct kymo_error error = {0};
 	pthread_t threads[256];
-	uint64_t begin, end;
+	uint64_t before, begin, end, after;
 
 	need(argc == 5 && early + late <= 256, "bad arguments", NULL);
 	snprintf(stacks, sizeof(stacks), "%s:stacks=999", argv[1]);
@@ -68,17 +69,20 @@ int main(int argc, char **argv)
 	need(!kymo_session_create(&session, KYMO_SESSION_OPTIONS(.sources = sources),
 				  &error),
 	     "create", &error);
+	before = cpu_ns();
 	need(!kymo_session_start(session, &error), "start", &error);
 	begin = cpu_ns();
 	start_threads(threads + early, late);
 	nanosleep(&recorded, NULL);
 	end = cpu_ns();
 	need(!kymo_session_stop(session, &error), "stop", &error);
-	need(!kymo_session_save(session, argv[2], NULL, NULL, &error), "save", &error);
+	after = cpu_ns();
 	atomic_store(&is_over, 1);
 	for (int i = 0; i < early + late; i++)
 		pthread_join(threads[i], NULL);
+	need(!kymo_session_save(session, argv[2], NULL, NULL, &error), "save", &error);
 	kymo_session_destroy(session);
-	printf("%llu\n", (unsigned long long)(end - begin));
+	printf("%llu %llu\n", (unsigned long long)(end - begin),
+	       (unsigned long long)(after - before));
 	return 0;
 }
