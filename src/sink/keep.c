@@ -227,6 +227,8 @@ static const struct kymo_trace_type *keep_type(struct kymo_trace *trace,
 	out->source = keep_text(trace, out->source);
 	out->name = keep_text(trace, out->name);
 	out->category = keep_text(trace, out->category);
+	out->plugin = keep_text(trace, out->plugin);
+	out->full_name = keep_text(trace, out->full_name);
 	return out;
 }
 
