@@ -57,22 +57,30 @@ static int32_t check_path(const char *path, uint32_t overwrite, struct kymo_erro
 							 : status;
 }
 
-/* Whatever can be known of a request before its time. */
-static int32_t make_request(const struct kymo_request_options *options,
-			    struct ky_request *out, struct ky_schedule_plan *plan,
-			    struct kymo_error *error)
+int32_t ky_request_plan(const struct kymo_request_options *options,
+			struct ky_schedule_plan *out, struct kymo_error *error)
 {
 	const struct ky_moment now = {
 		.monotonic_ns = ky_monotonic_ns(),
 		.realtime_ns = ky_realtime_ns(),
 		.iteration = (int64_t)__atomic_load_n(&ky_session_page()->iterations,
-						      __ATOMIC_RELAXED) -
+						      __ATOMIC_SEQ_CST) -
 			     1,
 	};
+
+	return ky_plan_make(options, &now, out, error);
+}
+
+/* Whatever can be known of a request before its time. */
+static int32_t make_request(const struct kymo_request_options *options,
+			    struct ky_request *out, struct kymo_error *error)
+{
+	struct ky_schedule_plan plan;
 	int32_t status = check_path(options->path, options->overwrite, error);
 
+	/* It will be made again: the program goes on meanwhile. */
 	if (status == KYMO_OK)
-		status = ky_plan_make(options, &now, plan, error);
+		status = ky_request_plan(options, &plan, error);
 	if (status == KYMO_OK)
 		status = ky_session_check_free(error);
 	if (status == KYMO_OK)
@@ -91,7 +99,6 @@ int32_t kymo_request_submit(const struct kymo_request_options *options, uint64_t
 {
 	struct kymo_request_options known;
 	struct ky_request request = {.session = NULL};
-	struct ky_schedule_plan plan;
 	uint64_t number;
 	int32_t status =
 		ky_options_read(options, sizeof(known), SIZE_LEAST, &known, error);
@@ -101,9 +108,9 @@ int32_t kymo_request_submit(const struct kymo_request_options *options, uint64_t
 		status = ky_request_check_idle(error);
 	/* Not under the lock: it may load sinks. */
 	if (status == KYMO_OK)
-		status = make_request(&known, &request, &plan, error);
+		status = make_request(&known, &request, error);
 	if (status == KYMO_OK)
-		status = ky_request_accept(&request, &plan, &number, error);
+		status = ky_request_accept(&request, &known, &number, error);
 	if (status != KYMO_OK)
 		ky_request_free(&request);
 	else if (id)

@@ -41,9 +41,13 @@ void ky_requests_unlock(void);
 /* KYMO_ERROR_BUSY, and until when, if there is one. */
 int32_t ky_request_check_idle(struct kymo_error *error);
 
+/* What `options` ask for, from now on; KYMO_ERROR_INVALID with what cannot be met. */
+int32_t ky_request_plan(const struct kymo_request_options *options,
+			struct ky_schedule_plan *out, struct kymo_error *error);
+
 /* Takes over a request and goes on with it, unless there is one. */
 int32_t ky_request_accept(const struct ky_request *request,
-			  const struct ky_schedule_plan *plan, uint64_t *id,
+			  const struct kymo_request_options *options, uint64_t *id,
 			  struct kymo_error *error);
 
 void ky_request_free(struct ky_request *request);

@@ -181,11 +181,12 @@ static int advance(int64_t now, struct ky_ending *ending)
 void kymo_session_step(void)
 {
 	struct ky_session_page *page = ky_session_page();
+	/* In one order with ky_request_accept: one of the two sees the other. */
 	const uint64_t iteration =
-		__atomic_fetch_add(&page->iterations, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&page->iterations, 1, __ATOMIC_SEQ_CST);
 	struct ky_ending ending = {.ended = NULL};
 
-	if (!KYMO_UNLIKELY(__atomic_load_n(&page->request_steps, __ATOMIC_RELAXED)))
+	if (!KYMO_UNLIKELY(__atomic_load_n(&page->request_steps, __ATOMIC_SEQ_CST)))
 		return;
 	ky_requests_lock();
 	while (requests.current.session && requests.current.schedule.plan.by_iteration &&
@@ -390,25 +391,43 @@ static int32_t have_exit(struct ky_session_page *page, struct kymo_error *error)
 	return KYMO_OK;
 }
 
+/*
+ * The plan as of now. An iteration that begins from here on waits for the lock, so none
+ * that it asks for can be over before the request is there.
+ */
+static int32_t plan_anew(struct ky_session_page *page,
+			 const struct kymo_request_options *options,
+			 struct ky_schedule_plan *plan, struct kymo_error *error)
+{
+	int32_t status;
+
+	__atomic_store_n(&page->request_steps, 1, __ATOMIC_SEQ_CST);
+	status = ky_request_plan(options, plan, error);
+	if (status != KYMO_OK || !plan->by_iteration)
+		__atomic_store_n(&page->request_steps, 0, __ATOMIC_RELAXED);
+	return status;
+}
+
 int32_t ky_request_accept(const struct ky_request *request,
-			  const struct ky_schedule_plan *plan, uint64_t *id,
+			  const struct kymo_request_options *options, uint64_t *id,
 			  struct kymo_error *error)
 {
 	struct ky_session_page *page = ky_session_page();
+	struct ky_schedule_plan plan;
 	int32_t status;
 
 	ky_requests_lock();
 	status = requests.current.session ? refuse_second(error) : have_exit(page, error);
 	if (status == KYMO_OK)
 		status = have_thread(page, error);
+	if (status == KYMO_OK)
+		status = plan_anew(page, options, &plan, error);
 	if (status == KYMO_OK) {
 		*id = ++requests.last_id;
 		requests.current = *request;
 		requests.current.id = *id;
 		requests.current.session->stages.request = *id;
-		ky_schedule_submit(&requests.current.schedule, plan);
-		__atomic_store_n(&page->request_steps, plan->by_iteration,
-				 __ATOMIC_RELAXED);
+		ky_schedule_submit(&requests.current.schedule, &plan);
 		ky_tell_change(&page->request_change);
 	}
 	ky_requests_unlock();
