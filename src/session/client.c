@@ -18,6 +18,9 @@ static struct {
 	void *context;
 } client;
 
+/* What the session has told it; under session_lock. */
+static enum { NOT_TOLD, PREPARED, STARTED } progress;
+
 static const struct kymo_client_ops *client_ops(void)
 {
 	/* Pairs with the release in kymo_client_register. */
@@ -52,6 +55,7 @@ void ky_client_prepare(uint64_t flags)
 {
 	const struct kymo_client_ops *ops = client_ops();
 
+	progress = ops ? PREPARED : NOT_TOLD;
 	if (ops && KYMO_HAS_FUNCTION(ops, prepare))
 		ops->prepare(client.context, flags);
 }
@@ -60,7 +64,11 @@ void ky_client_start(void)
 {
 	const struct kymo_client_ops *ops = client_ops();
 
-	if (ops && KYMO_HAS_FUNCTION(ops, start))
+	/* One that has come in the middle waits for the next session. */
+	if (progress != PREPARED)
+		return;
+	progress = STARTED;
+	if (KYMO_HAS_FUNCTION(ops, start))
 		ops->start(client.context);
 }
 
@@ -68,7 +76,10 @@ void ky_client_stop(void)
 {
 	const struct kymo_client_ops *ops = client_ops();
 
-	if (ops && KYMO_HAS_FUNCTION(ops, stop))
+	if (progress != STARTED)
+		return;
+	progress = NOT_TOLD;
+	if (KYMO_HAS_FUNCTION(ops, stop))
 		ops->stop(client.context);
 }
 

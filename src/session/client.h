@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Telling the framework's profiler what a session does; session_lock held. */
+/*
+ * Telling the framework's profiler what a session does; session_lock held. What does not
+ * follow on what it was told before is not told.
+ */
 #ifndef KYMO_SESSION_CLIENT_H
 #define KYMO_SESSION_CLIENT_H
 

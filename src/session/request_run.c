@@ -20,9 +20,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/thread.h"
-#include "capture/gate.h"
 #include "session/page.h"
-#include "session/range.h"
 #include "session/save.h"
 #include "session/session.h"
 #include "session/source.h"
@@ -152,9 +150,8 @@ static void perform(enum ky_schedule_action action, struct ky_ending *ending)
 	else if (action == KY_ACTION_START)
 		status = kymo_session_start(request->session, &error);
 	else if (action == KY_ACTION_STOP) {
-		ky_gate_shut();
-		ky_range_disarm();
 		__atomic_store_n(&page->request_steps, 0, __ATOMIC_RELAXED);
+		ky_session_close(request->session);
 	}
 	if (status != KYMO_OK)
 		fail(&error, ending);

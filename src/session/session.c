@@ -133,17 +133,22 @@ static void go_on(struct kymo_session *session)
 	session->state = KY_SESSION_RECORDING;
 }
 
-/* One that is only prepared ends the same way, with nothing in it. */
-static void stop_recording(struct kymo_session *session)
+static void close_gate(struct kymo_session *session)
 {
-	if (session->state == KY_SESSION_PAUSED)
-		go_on(session);
 	/* Before the end: what it has collected it hands in now. */
 	if (session->state == KY_SESSION_RECORDING)
 		ky_client_stop();
 	ky_gate_shut();
 	if (session->range)
 		ky_range_disarm();
+}
+
+/* One that is only prepared ends the same way, with nothing in it. */
+static void stop_recording(struct kymo_session *session)
+{
+	if (session->state == KY_SESSION_PAUSED)
+		go_on(session);
+	close_gate(session);
 	ky_sources_end(ky_monotonic_ns() + STOP_LIMIT_NS);
 	ky_capture_cut(&session->embedded->capture);
 	session->state = KY_SESSION_STOPPED;
@@ -434,6 +439,13 @@ int32_t kymo_session_pause(struct kymo_session *session, struct kymo_error *erro
 int32_t kymo_session_resume(struct kymo_session *session, struct kymo_error *error)
 {
 	return change(session, KY_SESSION_PAUSED, "resume", go_on, error);
+}
+
+void ky_session_close(struct kymo_session *session)
+{
+	lock_sessions();
+	close_gate(session);
+	unlock_sessions();
 }
 
 int32_t kymo_session_stop(struct kymo_session *session, struct kymo_error *error)

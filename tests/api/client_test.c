@@ -119,11 +119,17 @@ static void without_a_client_there_is_nothing_to_ask(void **state)
 static void a_client_is_initialised_once_and_is_the_only_one(void **state)
 {
 	static const struct kymo_client_ops other = {.struct_size = sizeof(other)};
+	struct kymo_session *session = create();
 
 	(void)state;
+	/* In the middle of a session, of which it hears nothing then. */
+	assert_int_equal(kymo_session_prepare(session, NULL), KYMO_OK);
 	assert_int_equal(kymo_client_register(&ops, told, NULL), KYMO_OK);
 	assert_int_equal(kymo_client_register(&ops, told, NULL), KYMO_OK);
 	assert_int_equal(kymo_client_register(&other, NULL, NULL), KYMO_ERROR_EXISTS);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	kymo_session_destroy(session);
 	assert_told("i");
 }
 
@@ -152,6 +158,29 @@ static void each_session_tells_it_once_and_in_order(void **state)
 		kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
 		KYMO_OK);
 	assert_string_equal(sink.events[sink.count - 1].name, "op");
+	unlink(path);
+	memory_free(&sink);
+}
+
+static void a_request_has_what_it_hands_in_at_the_stop_too(void **state)
+{
+	const char *path = in_folder("request.kymo");
+	const struct kymo_request_options options = {
+		.struct_size = sizeof(options), .duration_ms = 1, .path = path};
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	struct memory_sink sink = {0};
+	uint64_t id;
+
+	(void)state;
+	assert_int_equal(kymo_request_submit(&options, &id, NULL), KYMO_OK);
+	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
+	assert_int_equal(status.state, KYMO_REQUEST_DONE);
+	assert_told("pse");
+	assert_int_equal(
+		kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
+		KYMO_OK);
+	assert_int_equal(sink.count, 1);
+	assert_string_equal(sink.events[0].name, "op");
 	unlink(path);
 	memory_free(&sink);
 }
@@ -346,6 +375,7 @@ int main(void)
 		cmocka_unit_test(without_a_client_there_is_nothing_to_ask),
 		cmocka_unit_test(a_client_is_initialised_once_and_is_the_only_one),
 		cmocka_unit_test(each_session_tells_it_once_and_in_order),
+		cmocka_unit_test(a_request_has_what_it_hands_in_at_the_stop_too),
 		cmocka_unit_test(one_that_never_starts_is_not_stopped),
 		cmocka_unit_test(threads_that_start_and_stop_leave_the_order),
 		cmocka_unit_test(what_is_to_be_collected_is_configured_too),
