@@ -15,6 +15,7 @@
 #include "control/output.h"
 #include "control/outputs.h"
 #include "session/export.h"
+#include "session/sinks.h"
 
 static int flush_file(const char *path)
 {
@@ -33,7 +34,7 @@ static size_t find_capture(const struct ky_keeper_setup *setup)
 {
 	size_t index = 0;
 
-	while (setup->outputs[index] && !ky_output_is_capture(setup->outputs[index]))
+	while (setup->outputs[index] && !ky_is_capture_path(setup->outputs[index]))
 		index++;
 	return index;
 }
@@ -92,7 +93,7 @@ static int32_t deliver_traces(const struct ky_delivery *delivery,
 		outputs[i] = (struct kymo_output){.struct_size = sizeof(outputs[i]),
 						  .status = KYMO_END,
 						  .path = setup->outputs[i]};
-		if (!ky_output_is_capture(setup->outputs[i]))
+		if (!ky_is_capture_path(setup->outputs[i]))
 			list[count++] = &outputs[i];
 	}
 	if (count == 0)

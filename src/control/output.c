@@ -119,13 +119,6 @@ int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
 	return KYMO_OK;
 }
 
-int ky_output_is_capture(const char *path)
-{
-	size_t size = strlen(path), suffix = sizeof(KY_CAPTURE_SUFFIX) - 1;
-
-	return size >= suffix && strcmp(path + size - suffix, KY_CAPTURE_SUFFIX) == 0;
-}
-
 /* Whether a sink writes for that reader only the sink knows: it is opened, for nothing.
  */
 static int32_t check_compat(const struct ky_sink_choice *choice, uint32_t overwrite,
@@ -151,7 +144,7 @@ int32_t ky_output_check_sink(const char *path, uint32_t overwrite, const char *c
 	struct ky_sink_choice choice;
 	int32_t status;
 
-	if (!ky_output_is_capture(path)) {
+	if (!ky_is_capture_path(path)) {
 		status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
 		if (!status && choice.desc == &ky_memory_sink)
 			return ky_error_set(error, KYMO_ERROR_UNSUPPORTED,

@@ -19,8 +19,6 @@ int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
 int32_t ky_output_check_sink(const char *path, uint32_t overwrite, const char *compat,
 			     struct kymo_error *error);
 
-int ky_output_is_capture(const char *path);
-
 /*
  * Where the capture lies meanwhile: ".NAME.kymo-PID" beside it; in the current folder if
  * the output has a protocol.

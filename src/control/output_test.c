@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "session/sinks.h"
 #include "support/test.h"
 
 static void what_exists_is_only_replaced_if_that_is_wanted(void **state)
@@ -100,10 +101,13 @@ static void the_capture_lies_beside_and_its_name_is_never_too_long(void **state)
 static void the_suffix_tells_a_capture(void **state)
 {
 	(void)state;
-	assert_true(ky_output_is_capture("a.kymo"));
-	assert_true(ky_output_is_capture("/d/a.json.kymo"));
-	assert_false(ky_output_is_capture("kymo"));
-	assert_false(ky_output_is_capture("a.kymo.json"));
+	assert_true(ky_is_capture_path("a.kymo"));
+	assert_true(ky_is_capture_path("/d/a.json.kymo"));
+	assert_false(ky_is_capture_path("kymo"));
+	assert_false(ky_is_capture_path("a.kymo.json"));
+	/* A protocol's path, whatever it looks like. */
+	assert_false(ky_is_capture_path("memory://a.kymo"));
+	assert_true(ky_is_capture_path("/d/memory://a.kymo"));
 }
 
 int main(void)

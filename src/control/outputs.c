@@ -25,8 +25,7 @@ static int32_t check_others(const struct ky_outputs *outputs, const char *name,
 		if (strcmp(outputs->targets[i], target) == 0)
 			return ky_error_set(error, KYMO_ERROR_INVALID,
 					    "the output \"%s\" is named twice", name);
-		if (ky_output_is_capture(outputs->targets[i]) &&
-		    ky_output_is_capture(target))
+		if (ky_is_capture_path(outputs->targets[i]) && ky_is_capture_path(target))
 			return ky_error_set(error, KYMO_ERROR_INVALID,
 					    "\"%s\" and \"%s\" are both captures: there "
 					    "is one of a recording",
@@ -91,7 +90,7 @@ static int32_t add(struct ky_outputs *outputs, const char *pattern,
 	own.owner = outputs;
 	status = ky_pattern_expand(pattern, &own, name, sizeof(name), error);
 	/* What is for a certain reader is the other output then. */
-	if (!status && options->more_outputs && ky_output_is_capture(name))
+	if (!status && options->more_outputs && ky_is_capture_path(name))
 		compat = NULL;
 	if (!status)
 		status = ky_output_check(name, options->overwrite, target, error);

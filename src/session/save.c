@@ -30,14 +30,6 @@
 #define NAMES_MAX      64 /* saves of one process to one target at one moment */
 #define PERCENT_COPIED 10 /* of the work is done when the capture file is written */
 
-int ky_is_capture_path(const char *path)
-{
-	static const char suffix[] = KY_CAPTURE_SUFFIX;
-	const size_t size = strlen(path), wanted = sizeof(suffix) - 1;
-
-	return size > wanted && strcmp(path + size - wanted, suffix) == 0;
-}
-
 /*
  * What the capture lies beside meanwhile: the file; or, if what is behind a protocol is
  * in no folder, something among the temporary files.

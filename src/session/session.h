@@ -50,9 +50,6 @@ int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 void ky_session_metadata_publish(const struct kymo_session *session);
 void ky_session_metadata_free(struct kymo_session *session);
 
-/* Whether it becomes the capture itself, which no sink writes. */
-int ky_is_capture_path(const char *path);
-
 /*
  * KYMO_OK if it is stopped (live: recording, or paused); until unuse its capture stays,
  * and whoever destroys it waits.

@@ -24,12 +24,10 @@ struct search {
 /* Whether the list of known ones has the text already. */
 static int is_known(const struct search *search, const char *text)
 {
-	size_t size = strlen(text);
-
 	for (const char *at = search->known; *at;) {
 		size_t part = strcspn(at, ",");
 
-		if (part == size && memcmp(at, text, size) == 0)
+		if (ky_str_is_any_case((struct kymo_str){at, part}, text))
 			return 1;
 		at += part;
 		at += strspn(at, ", ");
@@ -107,6 +105,15 @@ const char *ky_sink_path(const char *output)
 	if (!end || end == output || memchr(output, '/', (size_t)(end - output)))
 		return output;
 	return end + strlen(SCHEME_END);
+}
+
+int ky_is_capture_path(const char *path)
+{
+	static const char suffix[] = KY_CAPTURE_SUFFIX;
+	const size_t size = strlen(path), wanted = sizeof(suffix) - 1;
+
+	return ky_sink_path(path) == path && size > wanted &&
+	       strcmp(path + size - wanted, suffix) == 0;
 }
 
 int32_t ky_sink_choose(const char *path, const char *own, struct ky_sink_choice *out,

@@ -27,6 +27,9 @@ int32_t ky_sink_choose(const char *path, const char *own, struct ky_sink_choice 
 /* The path behind "protocol://", or all of it. */
 const char *ky_sink_path(const char *output);
 
+/* Whether the output is to be the capture itself, which no sink writes. */
+int ky_is_capture_path(const char *path);
+
 /* Loads plug-ins as kymo_sink_load does; the list ends with NULL, or is NULL. */
 int32_t ky_sinks_load(char *const *names, struct kymo_error *error);
 

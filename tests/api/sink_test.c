@@ -174,6 +174,13 @@ static void an_unknown_protocol_lists_the_known(void **state)
 		KYMO_ERROR_UNSUPPORTED);
 	assert_non_null(strstr(error.message, "known://"));
 	assert_non_null(strstr(error.message, "chrome://"));
+	/* Once, however it was written when it was registered again. */
+	assert_int_equal(kymo_sink_register("KNOWN", &noting, NULL), KYMO_OK);
+	assert_int_equal(
+		kymo_timeline_export(&capture, 1, "knwon://x", NULL, NULL, &error),
+		KYMO_ERROR_UNSUPPORTED);
+	assert_non_null(strstr(error.message, "KNOWN://"));
+	assert_null(strstr(error.message, " known://,"));
 	unlink(capture);
 }
 
@@ -300,8 +307,13 @@ static void a_session_is_saved_to_memory_and_to_a_file(void **state)
 		KYMO_OK);
 	assert_int_equal(kymo_session_save(session, "memory://", NULL, NULL, NULL),
 			 KYMO_OK);
+	/* Behind a protocol it is a name as any other. */
+	assert_int_equal(kymo_session_save(session, "memory://s.kymo", NULL, NULL, NULL),
+			 KYMO_OK);
 	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
 	kymo_session_destroy(session);
+	assert_int_equal(kymo_trace_take("s.kymo", &trace, NULL), KYMO_OK);
+	kymo_trace_destroy(trace);
 	assert_int_equal(kymo_trace_take("", &trace, NULL), KYMO_OK);
 	kymo_trace_destroy(trace);
 	assert_int_equal(kymo_trace_take("no such folder/s", &trace, NULL), KYMO_OK);
