@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -34,27 +35,42 @@ static int32_t check_folder(const char *path, struct kymo_error *error)
 	return ky_error_set_errno(error, errno, "cannot write to \"%s\"", folder);
 }
 
+/* What is there already: nothing, or a file that is to be replaced. */
+static int32_t check_existing(const char *path, uint32_t overwrite,
+			      struct kymo_error *error)
+{
+	struct stat found;
+
+	if (stat(path, &found) != 0)
+		return KYMO_OK;
+	if (!overwrite)
+		return ky_error_set(error, KYMO_ERROR_EXISTS,
+				    "\"%s\" exists already: name another file, or set "
+				    "overwrite",
+				    path);
+	if (S_ISDIR(found.st_mode))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "\"%s\" is a folder: name a file in it", path);
+	return KYMO_OK;
+}
+
 static int32_t check_path(const char *path, uint32_t overwrite, struct kymo_error *error)
 {
 	struct ky_sink_choice choice;
 	int32_t status;
+	int is_file;
 
 	if (!path || !path[0])
 		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
 	if (strlen(path) >= PATH_SIZE)
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "the path is too long: \"%s\"", path);
-	if (!strstr(path, "://") && !overwrite && access(path, F_OK) == 0)
-		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or set "
-				    "overwrite",
-				    path);
-	if (ky_is_capture_path(path))
-		return check_folder(path, error);
-	status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
 	/* What another protocol's path is, only its sink knows. */
-	return status == KYMO_OK && !strstr(path, "://") ? check_folder(path, error)
-							 : status;
+	is_file = ky_sink_path(path) == path;
+	status = is_file ? check_existing(path, overwrite, error) : KYMO_OK;
+	if (status == KYMO_OK && !ky_is_capture_path(path))
+		status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+	return status == KYMO_OK && is_file ? check_folder(path, error) : status;
 }
 
 int32_t ky_request_plan(const struct kymo_request_options *options,

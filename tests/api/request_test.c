@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: by time, by iterations, refused, cancelled, pre-empted, from many threads. */
+/* Requests: by time, refused, cancelled, pre-empted, from many threads. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 
 #include "folder.h"
 #include "memory_sink.h"
+#include "requests.h"
 #include "support/test.h"
 
 #if defined(__has_feature)
@@ -21,10 +22,6 @@
 #define HAS_THREAD_SANITIZER 1
 #endif
 #endif
-
-#define REQUEST(...)                           \
-	(&(const struct kymo_request_options){ \
-		.struct_size = sizeof(struct kymo_request_options), __VA_ARGS__})
 
 /* Of each request that was told of, by its number. */
 #define IDS_MAX 100000u
@@ -39,17 +36,6 @@ static void count_end(void *context, const struct kymo_request_status *status)
 	__atomic_store_n(&told_state, status->state, __ATOMIC_RELAXED);
 }
 
-static uint64_t submit(const struct kymo_request_options *options)
-{
-	struct kymo_error error = {0};
-	uint64_t id = 0;
-
-	if (kymo_request_submit(options, &id, &error) != KYMO_OK)
-		fail_msg("%s", error.message);
-	assert_int_not_equal(id, 0);
-	return id;
-}
-
 static void assert_refused(const struct kymo_request_options *options, int32_t status,
 			   const char *words)
 {
@@ -62,66 +48,9 @@ static void assert_refused(const struct kymo_request_options *options, int32_t s
 	assert_int_equal(id, 7);
 }
 
-static struct kymo_request_status wait_for_end(uint64_t id)
-{
-	struct kymo_request_status status = {.struct_size = sizeof(status)};
-
-	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
-	assert_int_equal(status.id, id);
-	return status;
-}
-
-static uint32_t state_of(uint64_t id)
-{
-	struct kymo_request_status status = {.struct_size = sizeof(status)};
-
-	assert_int_equal(kymo_request_poll(id, &status), KYMO_OK);
-	return status.state;
-}
-
-static void wait_for_state(uint64_t id, uint32_t state)
-{
-	while (state_of(id) < state)
-		usleep(200);
-	assert_int_equal(state_of(id), state);
-}
-
 static int exists(const char *path)
 {
 	return access(path, F_OK) == 0;
-}
-
-/* The file at `path`, which is removed. */
-static struct memory_sink read_back(const char *path)
-{
-	struct memory_sink sink = {0};
-	struct kymo_error error = {0};
-
-	if (kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, &error) !=
-	    KYMO_OK)
-		fail_msg("%s", error.message);
-	unlink(path);
-	return sink;
-}
-
-/* A mark whose name is the number. */
-static void mark(uint64_t number)
-{
-	char name[32];
-	uint64_t begin = kymo_mark_begin();
-	int size = snprintf(name, sizeof(name), "%llu", (unsigned long long)number);
-
-	kymo_mark_end(begin, begin ? kymo_mark_intern(name, (size_t)size) : 0);
-}
-
-static uint64_t next_iteration; /* kymo_session_step() has been called so often */
-
-static void run_iterations(uint64_t count)
-{
-	while (count-- > 0) {
-		kymo_session_step();
-		mark(next_iteration++);
-	}
 }
 
 static void a_request_by_time_records_that_time(void **state)
@@ -154,74 +83,11 @@ static void a_request_by_time_records_that_time(void **state)
 	memory_free(&sink);
 }
 
-static void exactly_the_iterations_asked_for_are_recorded(void **state)
-{
-	const char *path = in_folder("steps.kymo");
-	uint64_t first, id;
-	struct memory_sink sink;
-
-	(void)state;
-	run_iterations(3);
-	first = next_iteration + 4;
-	id = submit(REQUEST(.start_iteration = first, .warmup_iterations = 2,
-			    .iterations = 3, .path = path));
-	run_iterations(2);
-	assert_int_equal(state_of(id), KYMO_REQUEST_WAITING);
-	run_iterations(1);
-	assert_int_equal(state_of(id), KYMO_REQUEST_WARM_UP);
-	run_iterations(10);
-	assert_int_equal(wait_for_end(id).state, KYMO_REQUEST_DONE);
-	sink = read_back(path);
-	assert_int_equal(sink.count, 3);
-	for (size_t i = 0; i < sink.count; i++)
-		assert_int_equal(strtoull(sink.events[i].name, NULL, 10), first + i);
-	memory_free(&sink);
-}
-
-static uint32_t iterations_are_over;
-
-static void *iterate(void *context)
-{
-	(void)context;
-	while (!__atomic_load_n(&iterations_are_over, __ATOMIC_RELAXED))
-		run_iterations(1);
-	return NULL;
-}
-
-/* The iterations of a small loop are shorter than accepting a request takes. */
-static void none_is_missed_of_a_program_that_does_not_wait(void **state)
-{
-	const char *path = in_folder("running.kymo");
-	pthread_t thread;
-
-	(void)state;
-	run_iterations(1);
-	assert_int_equal(pthread_create(&thread, NULL, iterate, NULL), 0);
-	for (int round = 0; round < 60; round++) {
-		const uint64_t round_up = round % 2 ? 5 : 0;
-		uint64_t id = submit(REQUEST(.round_up = round_up, .warmup_iterations = 1,
-					     .iterations = 3, .path = path));
-		uint64_t first;
-		struct memory_sink sink;
-
-		assert_int_equal(wait_for_end(id).state, KYMO_REQUEST_DONE);
-		sink = read_back(path);
-		assert_int_equal(sink.count, 3);
-		first = strtoull(sink.events[0].name, NULL, 10);
-		assert_true(round_up == 0 || first % round_up == 0);
-		for (size_t i = 1; i < sink.count; i++)
-			assert_int_equal(strtoull(sink.events[i].name, NULL, 10),
-					 first + i);
-		memory_free(&sink);
-	}
-	__atomic_store_n(&iterations_are_over, 1, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
-}
-
 static void a_request_that_cannot_be_met_is_refused_and_changes_nothing(void **state)
 {
 	const char *path = in_folder("no.json");
 	static char long_path[5000];
+	char name[PATH_MAX];
 
 	(void)state;
 	memset(long_path, 'x', sizeof(long_path) - 1);
@@ -233,6 +99,11 @@ static void a_request_that_cannot_be_met_is_refused_and_changes_nothing(void **s
 		       KYMO_ERROR_UNSUPPORTED, "x.unknown");
 	assert_refused(REQUEST(.duration_ms = 1, .path = folder, .overwrite = 0),
 		       KYMO_ERROR_EXISTS, "exists already");
+	snprintf(name, sizeof(name), "%s", in_folder("folder.json"));
+	assert_int_equal(mkdir(name, 0700), 0);
+	assert_refused(REQUEST(.duration_ms = 1, .path = name, .overwrite = 1),
+		       KYMO_ERROR_INVALID, "is a folder");
+	rmdir(name);
 	assert_refused(REQUEST(.duration_ms = 1, .path = path,
 			       .session = KYMO_SESSION_OPTIONS(.overflow = 9)),
 		       KYMO_ERROR_UNSUPPORTED, "overflow 9");
@@ -251,6 +122,7 @@ static void a_second_request_is_told_until_when_the_first_has_it(void **state)
 		       "under way");
 	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
 	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_ERROR_STATE);
+	kymo_session_step();
 	id = submit(REQUEST(.iterations = 2, .warmup_iterations = 7, .path = path));
 	assert_refused(REQUEST(.duration_ms = 1, .path = path), KYMO_ERROR_BUSY,
 		       "until iteration");
@@ -493,8 +365,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_by_time_records_that_time),
-		cmocka_unit_test(exactly_the_iterations_asked_for_are_recorded),
-		cmocka_unit_test(none_is_missed_of_a_program_that_does_not_wait),
 		cmocka_unit_test(
 			a_request_that_cannot_be_met_is_refused_and_changes_nothing),
 		cmocka_unit_test(a_second_request_is_told_until_when_the_first_has_it),
