@@ -97,7 +97,8 @@ KYMO_API int32_t kymo_request_submit(const struct kymo_request_options *options,
  * Fills members that are zero with what the configuration says of requests: duration,
  * warm-up and start, by time and by iterations, by libkineto's keys or, before those, by
  * KYMO_DURATION and KYMO_DELAY (counted from now). The duration, 500 ms, and the warm-up,
- * 5 s, have libkineto's defaults. `path` is the caller's: see kymo_output_name.
+ * 5 s, have libkineto's defaults; where nobody has set the warm-up, half of KYMO_DELAY is
+ * the most. `path` is the caller's: see kymo_output_name.
  */
 KYMO_API int32_t kymo_request_configure(struct kymo_request_options *options,
 					const struct kymo_config *config,

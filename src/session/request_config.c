@@ -14,18 +14,30 @@ static uint64_t first_of(uint64_t a, uint64_t b)
 	return a ? a : b;
 }
 
+/* A default must not be why a request is refused: what nobody has set fits the delay. */
+static uint64_t warmup_ms(const struct kymo_config *config, uint64_t delay_ns)
+{
+	const uint64_t warmup = ky_config_effective(config, KY_KEY_WARMUP_S) * MS_PER_S;
+	const uint64_t most = delay_ns / NS_PER_MS / 2;
+	const int is_set = ky_config_value(config, KY_KEY_WARMUP_S)->text != NULL;
+
+	return !is_set && delay_ns > 0 && most < warmup ? most : warmup;
+}
+
 static void configure_start(struct kymo_request_options *options,
 			    const struct kymo_config *config)
 {
-	const uint64_t delay_ns = ky_config_number(config, KY_KEY_DELAY);
 	const uint64_t start_ms = ky_config_number(config, KY_KEY_START_TIME);
+	uint64_t delay_ns = ky_config_number(config, KY_KEY_DELAY);
 
 	if (options->start_unix_ms != 0)
-		return;
-	options->start_unix_ms = (int64_t)start_ms;
+		delay_ns = 0;
+	else
+		options->start_unix_ms = (int64_t)start_ms;
 	if (delay_ns > 0)
 		options->start_unix_ms =
 			(int64_t)((ky_realtime_ns() + delay_ns) / NS_PER_MS);
+	options->warmup_ms = first_of(options->warmup_ms, warmup_ms(config, delay_ns));
 }
 
 /* Only of a request by iterations: what belongs to those must not be set otherwise. */
@@ -58,9 +70,6 @@ int32_t kymo_request_configure(struct kymo_request_options *options,
 	duration_ms = first_of(ky_config_number(config, KY_KEY_DURATION) / NS_PER_MS,
 			       ky_config_effective(config, KY_KEY_DURATION_MS));
 	options->duration_ms = first_of(options->duration_ms, duration_ms);
-	options->warmup_ms =
-		first_of(options->warmup_ms,
-			 ky_config_effective(config, KY_KEY_WARMUP_S) * MS_PER_S);
 	configure_start(options, config);
 	configure_iterations(options, config);
 	return KYMO_OK;

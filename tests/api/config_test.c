@@ -346,6 +346,42 @@ static void a_delay_counts_from_now(void **state)
 	kymo_config_destroy(config);
 }
 
+static void the_default_warm_up_fits_a_short_delay(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t warmup_ms;
+	} rows[] = {
+		{"KYMO_DELAY = 800ms\n", 400},
+		{"KYMO_DELAY = 1m\n", 5000},
+		/* What somebody has set holds, and is refused where it does not fit. */
+		{"KYMO_DELAY = 800ms\nACTIVITIES_WARMUP_PERIOD_SECS = 5\n", 5000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct kymo_config_options text = {
+			.struct_size = sizeof(text),
+			.flags = KYMO_CONFIG_NO_FILES,
+			.text = {rows[i].text, strlen(rows[i].text)},
+		};
+		struct kymo_config *config = create(&text);
+		struct kymo_request_options options = {
+			.struct_size = sizeof(options),
+			.path = "memory://delayed",
+		};
+		uint64_t id = 0;
+
+		assert_int_equal(kymo_request_configure(&options, config, NULL), KYMO_OK);
+		assert_int_equal(options.warmup_ms, rows[i].warmup_ms);
+		assert_int_equal(kymo_request_submit(&options, &id, NULL),
+				 i < 2 ? KYMO_OK : KYMO_ERROR_INVALID);
+		if (id)
+			assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+		kymo_config_destroy(config);
+	}
+}
+
 static void a_name_is_made_by_pattern_or_configuration(void **state)
 {
 	const struct kymo_config_options text = {
@@ -394,6 +430,7 @@ int main(void)
 		CASE(a_session_does_as_configured),
 		CASE(a_request_is_filled_from_libkinetos_keys),
 		CASE(a_delay_counts_from_now),
+		CASE(the_default_warm_up_fits_a_short_delay),
 		CASE(a_name_is_made_by_pattern_or_configuration),
 	};
 
