@@ -217,7 +217,7 @@ int ky_value_type_is_one(uint32_t type)
 	       (element >= KYMO_VALUE_INT64 && element <= KYMO_VALUE_TIME);
 }
 
-/* What readers take to be the same: a JSON number without a fraction. */
+/* A JSON number without a fraction is one of them all. */
 static uint32_t class_of(uint32_t type)
 {
 	const uint32_t element = type & ~KYMO_VALUE_ARRAY;
@@ -225,6 +225,11 @@ static uint32_t class_of(uint32_t type)
 	return element == KYMO_VALUE_UINT64 || element == KYMO_VALUE_TIME
 		       ? (type & KYMO_VALUE_ARRAY) | KYMO_VALUE_INT64
 		       : type;
+}
+
+int ky_value_types_are_alike(uint32_t type, uint32_t other)
+{
+	return class_of(type) == class_of(other);
 }
 
 static int is_free(const char *name)
@@ -240,7 +245,7 @@ int32_t ky_known_key_check(const char *name, uint32_t type, struct kymo_error *e
 	const struct kymo_key_desc *key = kymo_key_known(name);
 	char expected[KY_TYPE_TEXT_MAX], said[KY_TYPE_TEXT_MAX];
 
-	if (!key || class_of(key->value_type) == class_of(type) || is_free(name))
+	if (!key || ky_value_types_are_alike(key->value_type, type) || is_free(name))
 		return KYMO_OK;
 	return ky_error_set(error, KYMO_ERROR_INVALID,
 			    "the key \"%s\" is one that readers of traces know: its "

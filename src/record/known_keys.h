@@ -13,6 +13,9 @@ const char *ky_value_type_text(uint32_t type, char out[KY_TYPE_TEXT_MAX]);
 /* Whether keys can have values of that type. */
 int ky_value_type_is_one(uint32_t type);
 
+/* Whether readers take them to be the same: integers are alike, and times. */
+int ky_value_types_are_alike(uint32_t type, uint32_t other);
+
 /*
  * KYMO_ERROR_INVALID, and what is expected, if the key's name is known and its values are
  * of another type.

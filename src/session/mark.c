@@ -15,6 +15,7 @@
 #include "record/dictionary.h"
 #include "registry/static_types.h"
 #include "session/line.h"
+#include "session/mark_keys.h"
 #include "session/mark_types.h"
 
 #define VALUES_MAX    1500u
@@ -112,19 +113,23 @@ static struct kymo_record *begin_plain(uint32_t lines, uint16_t *type)
 	return ky_mark_plain_is_wanted() ? ky_mark_line(lines, type) : leave_out();
 }
 
-int32_t ky_mark_check_type(uint16_t type)
+/* What makes no sense is counted where something is recorded. */
+static int32_t refuse(void)
 {
 	struct ky_source_counts *counts;
 	uint16_t plain;
 
-	if (ky_mark_type_wish(type) != KY_MARK_UNKNOWN)
-		return KYMO_OK;
 	if (find_own_type(&plain)) {
 		counts = ky_gate_counts(__atomic_load_n(&app_source, __ATOMIC_RELAXED));
 		if (counts)
 			__atomic_fetch_add(&counts->invalid, 1, __ATOMIC_RELAXED);
 	}
 	return KYMO_ERROR_INVALID;
+}
+
+int32_t ky_mark_check_type(uint16_t type)
+{
+	return ky_mark_type_wish(type) != KY_MARK_UNKNOWN ? KYMO_OK : refuse();
 }
 
 /*
@@ -357,8 +362,9 @@ int32_t ky_mark_record(struct kymo_record to, const struct kymo_value *values,
 	int is_left_out = 0;
 	uint64_t lines;
 
-	if (count > VALUES_MAX || (count > 0 && !values))
-		return KYMO_ERROR_INVALID;
+	if (count > VALUES_MAX || (count > 0 && !values) ||
+	    !ky_mark_values_fit(values, count))
+		return refuse();
 	lines = count_lines(values, count);
 	if (lines > KYMO_RECORD_LINES_MAX) {
 		ky_writer_too_big();

@@ -16,6 +16,9 @@
 static struct ky_mark_key keys[KEYS_MAX];
 static uint32_t key_count;
 
+/* By number; 0: the key is none of them. Atomic. */
+static uint16_t types[UINT16_MAX + 1];
+
 /* The key of that name, or NULL. mark_lock held. */
 static const struct ky_mark_key *find_name(uint32_t name)
 {
@@ -40,6 +43,7 @@ static int32_t add_key(struct ky_mark_key *key)
 		return KYMO_ERROR_NO_MEMORY;
 	key->key = (uint16_t)id;
 	keys[key_count++] = *key;
+	__atomic_store_n(&types[key->key], (uint16_t)key->value_type, __ATOMIC_RELAXED);
 	return KYMO_OK;
 }
 
@@ -74,6 +78,20 @@ int ky_mark_key_find(uint16_t key, struct ky_mark_key *out)
 	}
 	ky_unlock(lock);
 	return is_found;
+}
+
+int ky_mark_values_fit(const struct kymo_value *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint16_t type =
+			__atomic_load_n(&types[values[i].key], __ATOMIC_RELAXED);
+
+		if (KYMO_UNLIKELY(type != values[i].type) && type != 0 &&
+		    values[i].type != 0 &&
+		    !ky_value_types_are_alike(type, values[i].type))
+			return 0;
+	}
+	return 1;
 }
 
 static int32_t check(const struct kymo_key_desc *desc, struct kymo_error *error)

@@ -14,4 +14,10 @@ struct ky_mark_key {
 /* False if the number is not that of a key of the application's. */
 int ky_mark_key_find(uint16_t key, struct ky_mark_key *out);
 
+/*
+ * Whether each value is of its key's type, as far as both are said: it is the key's that
+ * readers go by. Without a lock.
+ */
+int ky_mark_values_fit(const struct kymo_value *values, size_t count);
+
 #endif

@@ -178,6 +178,44 @@ static void nested_values_of_marks_are_json(void **state)
 	free(text);
 }
 
+static void a_value_of_another_type_than_its_keys_is_refused_and_counted(void **state)
+{
+	static const int64_t numbers[] = {1};
+	const uint16_t key = key_of("whole", KYMO_VALUE_INT64);
+	const struct {
+		struct kymo_value value;
+		int32_t status;
+	} rows[] = {
+		{{.key = key, .type = KYMO_VALUE_DOUBLE, .f64 = 1}, KYMO_ERROR_INVALID},
+		{{.key = key, .type = KYMO_VALUE_STRING, .u64 = 1}, KYMO_ERROR_INVALID},
+		{{.key = key,
+		  .type = KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY,
+		  .count = 1,
+		  .array = numbers},
+		 KYMO_ERROR_INVALID},
+		/* To readers they are alike; and what says nothing is of the key's. */
+		{{.key = key, .type = KYMO_VALUE_UINT64, .u64 = 71}, KYMO_OK},
+		{{.key = key, .u64 = 72}, KYMO_OK},
+	};
+	uint32_t name = 0;
+	char *text;
+
+	(void)state;
+	create();
+	start();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(kymo_mark_end_values(kymo_mark_begin(),
+						      kymo_mark_name(&name, "op"),
+						      &rows[i].value, 1),
+				 rows[i].status);
+	text = end();
+	assert_has(text, "\"whole\": 71");
+	assert_has(text, "\"whole\": 72");
+	assert_has(text, "\"written\": 2,");
+	assert_has(text, "\"invalid\": 3");
+	free(text);
+}
+
 /* ---- Sessions ---- */
 
 static void what_is_said_of_a_session_is_at_the_top(void **state)
@@ -379,6 +417,8 @@ int main(void)
 		cmocka_unit_test(keys_are_refused_with_the_reason),
 		cmocka_unit_test(known_keys_can_be_listed),
 		cmocka_unit_test(nested_values_of_marks_are_json),
+		cmocka_unit_test(
+			a_value_of_another_type_than_its_keys_is_refused_and_counted),
 		cmocka_unit_test(what_is_said_of_a_session_is_at_the_top),
 		cmocka_unit_test(the_trace_has_the_ids_of_its_own_session),
 		cmocka_unit_test(wrong_metadata_of_a_session_is_refused),
