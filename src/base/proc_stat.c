@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 
@@ -11,7 +12,11 @@
 
 /* Fields of /proc/PID/stat, counted as in proc(5); the second may hold blanks and ')'. */
 #define STAT_FLAGS      9
-#define STAT_START_TIME 22 /* and what is mapped behind it */
+#define STAT_START_TIME 22
+
+/* Fields of /proc/PID/statm, in pages. */
+#define STATM_SIZE 1
+#define STATM_DATA 6
 
 static void stat_path(pid_t pid, char *out)
 {
@@ -64,7 +69,26 @@ int ky_process_read(pid_t pid, struct ky_process *out)
 		return EIO;
 	}
 	out->start_time = read_number(at + 1);
-	at = strchr(at + 1, ' ');
-	out->address_space = at ? read_number(at + 1) : 0;
+	return 0;
+}
+
+int ky_mapped_read(struct ky_mapped *out)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char text[256];
+	const char *at = text;
+	ssize_t size = ky_read_small("/proc/self/statm", text, sizeof(text));
+
+	*out = (struct ky_mapped){0};
+	if (size < 0)
+		return (int)-size;
+	out->address_space = read_number(at) * page;
+	for (int field = STATM_SIZE; at && field < STATM_DATA; field++)
+		at = strchr(at + 1, ' ');
+	if (!at) {
+		*out = (struct ky_mapped){0};
+		return EIO;
+	}
+	out->data = read_number(at + 1) * page;
 	return 0;
 }

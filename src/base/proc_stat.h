@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc/PID/stat says about a process. */
+/* What /proc says about a process. */
 #ifndef KYMO_BASE_PROC_STAT_H
 #define KYMO_BASE_PROC_STAT_H
 
@@ -9,7 +9,6 @@
 
 struct ky_process {
 	uint64_t start_time;      /* clock ticks since boot */
-	uint64_t address_space;   /* bytes that it has mapped */
 	uint32_t forked_not_exec; /* 1: it runs the image of the process that forked it */
 };
 
@@ -18,5 +17,14 @@ struct ky_process {
  * of `out` zero then. System calls only, no allocation, no stdio.
  */
 int ky_process_read(pid_t pid, struct ky_process *out);
+
+/* What the calling process has mapped, in bytes, as limits count it. */
+struct ky_mapped {
+	uint64_t address_space; /* RLIMIT_AS */
+	uint64_t data;          /* RLIMIT_DATA; and stacks, which are not counted */
+};
+
+/* As above. */
+int ky_mapped_read(struct ky_mapped *out);
 
 #endif

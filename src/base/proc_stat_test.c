@@ -43,16 +43,21 @@ static void a_process_is_read_whatever_its_name(void **state)
 static void what_a_process_has_mapped_is_told_in_bytes(void **state)
 {
 	const size_t size = (size_t)1 << 30;
-	struct ky_process before, after;
+	struct ky_mapped before, after;
 	void *memory;
 
 	(void)state;
-	assert_int_equal(ky_process_read(0, &before), 0);
+	assert_int_equal(ky_mapped_read(&before), 0);
 	memory = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(memory, MAP_FAILED);
-	assert_int_equal(ky_process_read(0, &after), 0);
+	assert_int_equal(ky_mapped_read(&after), 0);
 	assert_in_range(after.address_space - before.address_space, size,
 			size + size / 8);
+	assert_in_range(after.data - before.data, 0, size / 8);
+	before = after;
+	assert_int_equal(mprotect(memory, size, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(ky_mapped_read(&after), 0);
+	assert_in_range(after.data - before.data, size, size + size / 8);
 	munmap(memory, size);
 }
 

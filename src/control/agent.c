@@ -26,7 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -36,13 +35,13 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/proc_stat.h"
 #include "capture/capture.h"
 #include "capture/gate.h"
 #include "capture/lease.h"
 #include "control/channel.h"
 #include "control/command.h"
 #include "control/protocol.h"
+#include "control/room.h"
 #include "plugin/check.h"
 #include "record/dictionary.h"
 #include "session/identity.h"
@@ -52,9 +51,6 @@
 #include "session/wanted_types.h"
 
 #define NS_PER_SECOND 1000000000u
-#define MIB           ((uint64_t)1 << 20)
-/* Address space that a recording needs beside its records, and what the program keeps. */
-#define ROOM_BESIDE (192 * MIB)
 
 enum phase {
 	PHASE_NEW,
@@ -174,57 +170,42 @@ static int32_t ask(uint32_t flags, struct ky_welcome *welcome, struct kymo_error
 	return KYMO_OK;
 }
 
-/* A program whose address space is limited would lack what is mapped here. */
+/* Before anything is mapped. */
 static int32_t check_room(struct kymo_error *error)
 {
-	struct ky_process self;
-	struct rlimit limit;
 	struct stat memory;
-	uint64_t room;
 
-	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-	    fstat(agent.memory.fd, &memory) != 0)
-		return KYMO_OK;
-	ky_process_read(0, &self);
-	room = limit.rlim_cur > self.address_space ? limit.rlim_cur - self.address_space
-						   : 0;
-	if (room >= (uint64_t)memory.st_size + ROOM_BESIDE)
-		return KYMO_OK;
-	return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-			    "its address space is limited to %llu MiB (ulimit -v), and "
-			    "recording needs %llu more than it has",
-			    (unsigned long long)(limit.rlim_cur / MIB),
-			    (unsigned long long)((uint64_t)memory.st_size + ROOM_BESIDE) /
-				    MIB);
+	if (fstat(agent.memory.fd, &memory) != 0)
+		return ky_error_set_errno(error, errno, "cannot look at the memory");
+	return ky_room_check((uint64_t)memory.st_size, error);
 }
 
 /* Maps the capture, readies it and opens the gate. */
 static int32_t open_capture(struct kymo_error *error)
 {
 	struct ky_capture *capture = &agent.capture;
-	int32_t status = check_room(error);
+	int32_t status = ky_capture_map(agent.memory.fd, capture, error);
 
-	if (!status)
-		status = ky_capture_map(agent.memory.fd, capture, error);
 	if (status)
 		return status;
-	ky_capture_identify(capture);
+	if (ky_gate_protect() != 0) {
+		status = ky_error_set(error, KYMO_ERROR_UNSUPPORTED,
+				      "this kernel cannot wipe memory on fork");
+		goto fail;
+	}
 	status = ky_dictionary_mirror(capture->dictionary, capture->dictionary_size,
 				      &capture->header->dictionary_tail,
 				      &capture->header->names_not_kept);
 	if (status) {
 		ky_error_set(error, status,
-			     "the names used so far do not fit in the capture");
+			     "no memory for names, or those used so far do not fit in "
+			     "the capture");
 		goto fail;
 	}
-	status = ky_gate_open(capture);
-	if (status) {
-		ky_error_set(error, status, "this kernel cannot wipe memory on fork");
-		goto fail;
-	}
-	return KYMO_OK;
+	/* Nothing fails any more: from here on it is a capture to the recorder. */
+	ky_capture_identify(capture);
+	return ky_gate_open(capture);
 fail:
-	ky_dictionary_mirror(NULL, 0, NULL, NULL);
 	ky_capture_unmap(capture);
 	return status;
 }
@@ -237,6 +218,8 @@ static int32_t attach(const char *path, uint32_t flags, struct ky_welcome *welco
 
 	if (!status) {
 		status = ask(flags, welcome, &error);
+		if (!status)
+			status = check_room(&error);
 		if (!status) {
 			ky_wanted_types_set(welcome->types);
 			note_recorder();
@@ -344,8 +327,12 @@ int32_t kymo_agent_attach_v1(const struct kymo_plugin *plugin,
 		__atomic_compare_exchange_n(&agent.attaching, &nobody, plugin->name, 0,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		ky_gate_decide();
-		status = ky_sources_add(plugin, error);
+		/* For sessions of its own that may come, a program gives up no less. */
+		if (!__atomic_load_n(&ky_gate()->capture, __ATOMIC_ACQUIRE))
+			status = ky_room_check(0, error);
 	}
+	if (!status)
+		status = ky_sources_add(plugin, error);
 	if (!status)
 		*out = ky_host_table();
 	errno = kept;

@@ -914,15 +914,21 @@ def another_protocol_is_refused_with_both_numbers(place):
     place.check_tidy()
 
 
-def a_program_keeps_its_limited_address_space(place):
-    """What a recording maps would be most of it."""
+def a_program_keeps_the_memory_that_it_is_limited_to(place):
+    """What a recording maps would be most of it, and so would be what a source is given."""
     need_limits_of_address_space()
-    limited = "ulimit -v %d; exec $0 mark 5"
-    result = place.finish(place.run_shell(limited % 200000, "-f"))
-    check(result, 0, 0)
-    assert re.search(r"was not recorded: its address space is limited to 195 MiB \(ulimit -v\), "
-                     r"and recording needs \d+ more than it has$", result.last), result
-    check(place.finish(place.run_shell(limited % 4000000, "-f")), 0, 5)
+    place.environment["KYMO_TEST_RUNTIME"] = INJECTED
+    for option, what in ("-v", "address space"), ("-d", "private memory"):
+        little = f"ulimit {option} 100000; exec $0 load {INJECTED} work 1 room 75"
+        result = place.finish(place.run_shell(little, "-f"))
+        check(result, 0, 0)
+        assert result.out == "room\n", result
+        assert re.search(
+            rf"was not recorded: its {what} is limited to 97 MiB \(ulimit {option}\), and "
+            r"recording, which takes \d+, is done where it has 4 times as many left$",
+            result.last), result
+        roomy = f"ulimit {option} 4000000; exec $0 mark 5"
+        check(place.finish(place.run_shell(roomy, "-f")), 0, 5, says="nothing lost")
     place.check_tidy()
 
 

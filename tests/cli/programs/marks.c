@@ -20,6 +20,7 @@
  *     close           closes every descriptor but the standard ones
  *     environment     prints its environment
  *     descriptors     prints how many descriptors and threads it has
+ *     room N          prints whether it is given N MiB
  *     ready FILE      creates the file        wait FILE    until the file is there
  *     sleep MS        print TEXT              exit N       kill N  (itself)
  */
@@ -32,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -252,6 +254,14 @@ static void print_descriptors(void)
 	fflush(stdout);
 }
 
+static void print_room(size_t mebibytes)
+{
+	void *memory = mmap(NULL, mebibytes << 20, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	puts(memory == MAP_FAILED ? "no room" : "room");
+}
+
 static void wait_for(const char *path)
 {
 	while (access(path, F_OK) != 0)
@@ -330,6 +340,8 @@ static int do_with_argument(const char *command, const char *argument)
 		close(open(argument, O_CREAT | O_WRONLY, 0600));
 	else if (strcmp(command, "wait") == 0)
 		wait_for(argument);
+	else if (strcmp(command, "room") == 0)
+		print_room((size_t)number);
 	else if (strcmp(command, "print") == 0)
 		puts(argument);
 	else if (strcmp(command, "kill") == 0)
