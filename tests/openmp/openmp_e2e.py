@@ -184,6 +184,32 @@ def tools_that_are_switched_off_are_left_so(folder):
     assert not Trace(path).spans
 
 
+def a_tool_that_the_program_has_been_given_is_left_to_it(folder):
+    program = build(folder, "clang", "omp_demo.c")
+    tool = build(folder, "clang", "omp_tool.c", "-shared", "-fPIC")
+    done, _ = record(folder, [program], "--require", "openmp",
+                     env=dict(os.environ, OMP_TOOL_LIBRARIES=f":{tool}"))
+    assert done.stdout == "another tool\n28\n", done
+    assert done.returncode == 125, done
+    assert f"busy: OMP_TOOL_LIBRARIES names another tool: {tool}" in done.stderr, done.stderr
+    # A recorder within a recorder has put ours there twice.
+    done, path = record(folder, [KYMO, "record", "-t", "openmp", "-o",
+                                 os.path.join(folder, "inner.json"), "--", program])
+    assert done.returncode == 3 and "inner.json: 108 events" in done.stderr, done
+
+
+def a_program_with_the_thread_sanitizer_keeps_its_tool(folder):
+    """Without it there would be races, and another status."""
+    program = build(folder, "clang", "omp_sum.c", "-fsanitize=thread")
+    environment = dict(os.environ, OMP_NUM_THREADS="2",
+                       TSAN_OPTIONS="ignore_noninstrumented_modules=1")
+    plain = subprocess.run([program], capture_output=True, text=True, env=environment, check=False)
+    assert plain.returncode == 5, plain
+    done, _ = record(folder, [program], env=environment)
+    assert (done.returncode, done.stdout) == (5, plain.stdout), done
+    assert "openmp: busy: the thread sanitizer has a tool of its own" in done.stderr, done.stderr
+
+
 def graphicsmagick_writes_the_same_image(folder):
     need("gm")
     images = [os.path.join(folder, name) for name in ("plain.ppm", "recorded.ppm")]
@@ -347,6 +373,8 @@ CASES = [
     a_program_of_gcc_alone_is_told_what_helps,
     a_runtime_that_is_not_there_is_told_before_the_program_runs,
     tools_that_are_switched_off_are_left_so,
+    a_tool_that_the_program_has_been_given_is_left_to_it,
+    a_program_with_the_thread_sanitizer_keeps_its_tool,
     graphicsmagick_writes_the_same_image,
     pytorch_computes_the_same,
     a_forked_child_is_a_process_of_its_own,

@@ -198,6 +198,13 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
+	const struct ky_other_tool *other = ky_tool_other();
+
+	if (other) {
+		host->state(self, KYMO_STATE_BUSY, kymo_text(other->who),
+			    kymo_text(other->remedy));
+		return KYMO_ERROR_BUSY;
+	}
 	if (ky_state.source) {
 		if (error)
 			*error = (struct kymo_error){KYMO_ERROR_BUSY,

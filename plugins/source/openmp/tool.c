@@ -17,6 +17,7 @@
 
 #include "device.h"
 #include "host_call.h"
+#include "other_tool.h"
 #include "state.h"
 #include "target_call.h"
 #include "task_call.h"
@@ -93,6 +94,8 @@ static uint8_t answers[WISH_COUNT];
 static char runtime[64];
 static atomic_int is_started;
 static int is_trying;
+static struct ky_other_tool other;
+static int is_left_to_other;
 
 static int is_sometimes(int answer)
 {
@@ -158,10 +161,16 @@ struct ky_ompt_start_tool_result *ompt_start_tool(unsigned int omp_version,
 		 runtime_version ? runtime_version : "the OpenMP runtime");
 	if (is_trying)
 		return &result;
+	is_left_to_other = ky_other_tool_find(&other);
 	if (kymo_inject(&ky_openmp_plugin, &host, NULL) != KYMO_OK || !host)
 		return NULL;
 	ky_state.host = host;
-	return &result;
+	return is_left_to_other ? NULL : &result;
+}
+
+const struct ky_other_tool *ky_tool_other(void)
+{
+	return is_left_to_other ? &other : NULL;
 }
 
 void ky_tool_try(void)

@@ -10,6 +10,7 @@
 #include <kymo/base.h>
 
 #include "ompt.h"
+#include "other_tool.h"
 
 /* The one symbol that the runtime looks for. It may hold a lock of its own. */
 KYMO_API struct ky_ompt_start_tool_result *ompt_start_tool(unsigned int omp_version,
@@ -17,6 +18,9 @@ KYMO_API struct ky_ompt_start_tool_result *ompt_start_tool(unsigned int omp_vers
 
 /* For the probe: be a tool that nobody records with, and that asks what there is. */
 void ky_tool_try(void);
+
+/* The tool that the runtime was left to, or NULL. */
+const struct ky_other_tool *ky_tool_other(void);
 
 /* Has a runtime begun to use this tool? */
 int ky_tool_is_started(void);
