@@ -65,8 +65,8 @@ void ky_inheritance_take(struct ky_inheritance *out, sigset_t *front_signals)
 	 * SIGXFSZ: what exceeds a limit shall be an error, not the end. So shall be a
 	 * pipe whose reader is gone: the program may be killed while it waits for its go.
 	 */
-	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
-				      SIGCHLD, SIGXFSZ, SIGPIPE};
+	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
+				      SIGUSR2, SIGXCPU, SIGCHLD, SIGXFSZ, SIGPIPE};
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
 	sigemptyset(front_signals);

@@ -8,9 +8,9 @@
  *     finish     until the keeper says what became of the output
  *
  * SIGINT and SIGQUIT are the program's affair while it runs: it gets them from the
- * terminal as we do. SIGTERM and SIGHUP are passed on. Afterwards any of them ends what
- * we still wait for: first the other processes, then the output, which the keeper goes on
- * with.
+ * terminal as we do. SIGTERM, SIGHUP and what batch systems warn jobs with are passed on.
+ * Afterwards any of them but warnings ends what we still wait for: first the other
+ * processes, then the output, which the keeper goes on with.
  */
 #include <kymo/control.h>
 
@@ -243,17 +243,20 @@ static void reap_program(struct front *front)
 
 static void take_signal(struct front *front, int number)
 {
+	const int is_warning =
+		number == SIGUSR1 || number == SIGUSR2 || number == SIGXCPU;
+
 	if (number == SIGXFSZ || number == SIGPIPE) {
 		return; /* the call that caused it has failed, and said so */
 	} else if (number == SIGCHLD) {
 		reap_program(front);
 	} else if (front->is_running) {
 		/* It is our child and not reaped: the pid is still its. */
-		if (number == SIGTERM || number == SIGHUP)
+		if (number == SIGTERM || number == SIGHUP || is_warning)
 			kill(front->program.pid, number);
-	} else if (!front->custody.is_finishing) {
+	} else if (!is_warning && !front->custody.is_finishing) {
 		front->is_cut = 1;
-	} else {
+	} else if (!is_warning) {
 		front->is_detached = 1;
 	}
 }

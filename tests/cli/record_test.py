@@ -696,6 +696,16 @@ def sigterm_is_passed_on_and_sigint_left_to_the_program(place):
     place.check_tidy()
 
 
+def what_a_batch_system_warns_with_reaches_the_program(place):
+    for number in signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU:
+        ready = place.file(f"ready{number}")
+        process = place.start("-f", ["mark", "3", "ready", ready, "sleep", "30000"])
+        until(lambda: os.path.exists(ready), "the program")
+        process.send_signal(number)
+        check(place.finish(process), 128 + number, 3)
+    place.check_tidy()
+
+
 def interrupting_the_wait_for_others_writes_what_there_is(place):
     script = f'"$0" mark 5 ready {place.file("ready")} wait {place.file("go")} ' \
              f'>/dev/null 2>&1 & "$0" wait {place.file("ready")}'
