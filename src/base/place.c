@@ -13,7 +13,7 @@
 int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error)
 {
 	const char *const parents[] = {ky_env_get("XDG_RUNTIME_DIR"),
-				       ky_env_get("TMPDIR"), "/tmp"};
+				       ky_env_get("TMPDIR"), "/tmp", "/dev/shm"};
 	int number = ENOENT;
 
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
@@ -28,7 +28,8 @@ int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error)
 	out[0] = '\0';
 	return ky_error_set_errno(error, number,
 				  "cannot make a private directory in XDG_RUNTIME_DIR, "
-				  "TMPDIR or /tmp");
+				  "TMPDIR, /tmp or /dev/shm, and TMPDIR can name any "
+				  "other folder");
 }
 
 int32_t ky_object_path(const void *address, char *out, size_t size)

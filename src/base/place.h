@@ -7,7 +7,10 @@
 
 #include <kymo/base.h>
 
-/* A new private directory (0700) under XDG_RUNTIME_DIR, TMPDIR or /tmp. */
+/*
+ * A new private directory (0700) under XDG_RUNTIME_DIR, TMPDIR, /tmp or, since that may
+ * be read-only in a container, /dev/shm.
+ */
 int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error);
 
 /* The absolute path of the object that holds `address`. */

@@ -837,6 +837,20 @@ def a_capture_of_killed_recorders_says_that_it_ends_early(place):
         assert json.load(f)["metadata"]["incomplete"] == words
 
 
+def a_read_only_tmp_is_no_obstacle(place):
+    script = f"""mount --bind /tmp /tmp && mount --bind {place.path} {place.path} &&
+                 mount -o remount,bind,ro /tmp && cd {place.path} && exec "$@" """
+    command = ["unshare", "-r", "-m", "sh", "-c", script, "sh"]
+    if not place.path.startswith("/tmp/") or not os.access("/dev/shm", os.W_OK) or \
+            subprocess.run(command + ["true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skip("no private mount here")
+    del place.environment["TMPDIR"]
+    before = os.listdir("/dev/shm")
+    check(place.finish(place.run(command + [KYMO, "record", "-o", place.file("t.kymo"), "--",
+                                            MARKS, "mark", "5"])), 0, 5)
+    assert not [n for n in set(os.listdir("/dev/shm")) - set(before) if n.startswith("kymo-")]
+
+
 def a_full_disk_is_told_and_the_program_goes_on(place):
     small = place.file("small")
     os.mkdir(small)
