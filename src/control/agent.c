@@ -166,7 +166,9 @@ static int32_t ask(uint32_t flags, struct ky_welcome *welcome, struct kymo_error
 	if (welcome->status)
 		return ky_error_set(error, welcome->status, "%s", welcome->message);
 	if (memory_fd < 0)
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no memory came along");
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "it cannot be given the memory: it may have as many "
+				    "descriptors open as it is allowed (ulimit -n)");
 	return KYMO_OK;
 }
 

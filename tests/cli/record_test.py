@@ -805,6 +805,9 @@ def few_descriptors_do_or_are_named_as_the_reason(place):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))))
         if result.status != 0:
             check(result, 125, says="Too many open files|too many descriptors")
+    # The socket is the fourth, the memory the fifth.
+    result = place.finish(place.run_shell("ulimit -n 4; exec $0 mark 5", "-f"))
+    check(result, 0, 0, says=r"it may have as many descriptors open as it is allowed \(ulimit -n")
     place.check_tidy()
 
 
