@@ -56,7 +56,9 @@ struct kymo_session_options {
 	uint64_t buffer_size;
 	/*
 	 * Paths of source plug-ins (with a slash), or names of installed ones, each with
-	 * ":OPTION=VALUE" if need be; ends with NULL.
+	 * ":OPTION=VALUE" if need be; ends with NULL. Checked by prepare: an option that
+	 * a source does not have, or a number that is none, is KYMO_ERROR_CONFIG, and no
+	 * source has begun. A source that does not like a value is one that fails.
 	 */
 	const char *const *sources;
 	uint64_t client_flags; /* KYMO_CLIENT_*: what the framework is to collect */

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Options of sources, as they are given to a recorder: "NAME=VALUE".
- */
+/* Options of sources, as the source itself sees them. */
 #ifndef KYMO_CONTROL_OPTION_H
 #define KYMO_CONTROL_OPTION_H
 
 #include <kymo/plugin.h>
-
-/* Is it an option of the source? Checked before the program is started. */
-int32_t ky_option_check(const struct kymo_source_desc *source, const char *option,
-			struct kymo_error *error);
 
 /* The option's text, terminated, or NULL. */
 typedef const char *(*ky_option_fn)(void *context, const char *name);

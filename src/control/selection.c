@@ -12,6 +12,7 @@
 #include "base/place.h"
 #include "control/option.h"
 #include "plugin/loader.h"
+#include "plugin/option.h"
 #include "registry/static_types.h"
 #include "registry/type_filter.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "plugin/loader.h"
+#include "plugin/option.h"
 #include "session/source.h"
 
 /* Adds the names of a plug-in's sources to the list of those wanted, with the option. */
@@ -29,14 +30,26 @@ static int32_t want_sources(char *wanted, const struct kymo_plugin *plugin,
 	return KYMO_OK;
 }
 
-static int32_t load_source(const char *item, char *wanted, struct kymo_error *error)
+/* Of the table alone: the source's own check is for a process that is thrown away. */
+static int32_t check_option(const struct kymo_plugin *plugin, const char *option,
+			    struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	for (size_t i = 0; option[0] && plugin->sources && plugin->sources[i]; i++)
+		if (status == KYMO_OK)
+			status = ky_option_check(plugin->sources[i], option + 1, error);
+	return status;
+}
+
+/* `*out` stays NULL for the program's own marks, which are recorded in any case. */
+static int32_t load_plugin(const char *item, const struct kymo_plugin **out,
+			   struct kymo_error *error)
 {
 	const char *option = ky_plugin_option(item);
-	const struct kymo_plugin *plugin;
 	char name[PATH_MAX], path[PATH_MAX];
 	int32_t status = KYMO_OK;
 
-	/* The program's own marks, which are recorded in any case. */
 	if (strcmp(item, "app") == 0)
 		return KYMO_OK;
 	if ((size_t)snprintf(name, sizeof(name), "%.*s", (int)(option - item), item) >=
@@ -46,29 +59,50 @@ static int32_t load_source(const char *item, char *wanted, struct kymo_error *er
 	if (status == KYMO_OK)
 		status = ky_plugin_path("source", name, path, sizeof(path), error);
 	if (status == KYMO_OK)
-		status = ky_plugin_load(path, &plugin, error);
+		status = ky_plugin_load(path, out, error);
 	if (status == KYMO_OK)
-		status = ky_sources_add(plugin, error);
-	if (status == KYMO_OK)
-		status = want_sources(wanted, plugin, option, error);
+		status = check_option(*out, option, error);
 	return status;
+}
+
+static int32_t add_source(const char *item, const struct kymo_plugin *plugin,
+			  char *wanted, struct kymo_error *error)
+{
+	int32_t status = ky_sources_add(plugin, error);
+
+	return status == KYMO_OK
+		       ? want_sources(wanted, plugin, ky_plugin_option(item), error)
+		       : status;
 }
 
 int32_t ky_sources_load(char *const *names, char **wanted, struct kymo_error *error)
 {
+	const struct kymo_plugin **plugins;
 	int32_t status = KYMO_OK;
+	size_t count = 0;
 	char *list;
 
 	*wanted = NULL;
 	if (!names)
 		return KYMO_OK;
+	while (names[count])
+		count++;
+	plugins = calloc(count + 1, sizeof(*plugins));
 	list = malloc(KY_WANTED_MAX);
-	if (!list)
-		return ky_error_no_memory(error);
+	if (!plugins || !list) {
+		status = ky_error_no_memory(error);
+		goto out;
+	}
 	/* Not "", which is all sources, where none is named. */
 	snprintf(list, KY_WANTED_MAX, ",");
-	for (size_t i = 0; names[i] && status == KYMO_OK; i++)
-		status = load_source(names[i], list, error);
+	for (size_t i = 0; i < count && status == KYMO_OK; i++)
+		status = load_plugin(names[i], &plugins[i], error);
+	/* Only now, so that none is there when another one is refused. */
+	for (size_t i = 0; i < count && status == KYMO_OK; i++)
+		if (plugins[i])
+			status = add_source(names[i], plugins[i], list, error);
+out:
+	free(plugins);
 	if (status == KYMO_OK)
 		*wanted = list;
 	else

@@ -9,7 +9,9 @@
  * Loads each of `names`, a path or the name of an installed plug-in with ":OPTION=VALUE"
  * if need be, and makes of their sources the list of those wanted, of KY_WANTED_MAX
  * bytes, for ky_sources_begin: the caller's. `names` NULL: `*wanted` is NULL, all that
- * are there. Without session_lock, since loading runs constructors of others.
+ * are there. Options are held against the tables first (plugin/option.h): where one is
+ * refused, no source is added. Without session_lock, since loading runs constructors of
+ * others.
  */
 int32_t ky_sources_load(char *const *names, char **wanted, struct kymo_error *error);
 

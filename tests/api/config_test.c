@@ -266,7 +266,7 @@ static void a_session_does_as_configured(void **state)
 	assert_non_null(strstr(error.message, "no_such_source"));
 	kymo_session_destroy(session);
 
-	setenv("KYMO_SOURCES", "fake:spans=3,app", 1);
+	setenv("KYMO_SOURCES", "fake:seed=3,app", 1);
 	setenv("KYMO_OVERFLOW", "stream", 1);
 	assert_int_equal(kymo_session_create(&session, NULL, &error), KYMO_OK);
 	assert_int_equal(kymo_session_prepare(session, &error), KYMO_OK);
