@@ -6,8 +6,8 @@
 #include "timeline/trace_setup.h"
 
 /*
- * A annotation, a one that never ended, O launch, o one without a time, S another span,
- * T kernel, L a LINK from `value` to `end`. Hosts are threads 1 and 2, devices' are
+ * A annotation, a one that never ended, G gap, O launch, o one without a time, S another
+ * span, T kernel, L a LINK from `value` to `end`. Hosts are threads 1 and 2, devices' are
  * queues 1 and 2.
  */
 struct row {
@@ -58,7 +58,7 @@ static void add_row(struct world *world, const struct row *row)
 		build_lines(s->build, &link, 1);
 		return;
 	}
-	if (row->what == 'A' || row->what == 'a')
+	if (row->what == 'A' || row->what == 'a' || row->what == 'G')
 		record.type = world->annotation;
 	if (row->what == 'O' || row->what == 'o')
 		record.flags = KYMO_RECORD_ORIGIN;
@@ -69,7 +69,10 @@ static void add_row(struct world *world, const struct row *row)
 		record.track = world->queues[row->where];
 		record.type = s->kernel;
 	}
-	build_record(s->build, row->what == 'a' ? KYMO_KIND_OPEN : KYMO_KIND_SPAN,
+	build_record(s->build,
+		     row->what == 'a'   ? KYMO_KIND_OPEN
+		     : row->what == 'G' ? KYMO_KIND_GAP
+					: KYMO_KIND_SPAN,
 		     record);
 }
 
@@ -110,6 +113,9 @@ static const struct {
 	  {'T', 1, 500, 600, 1},
 	  {'T', 1, 700, 800, 2}},
 	 "1.0 500-800"},
+	{"not of a gap, which covers nothing",
+	 {{'G', 1, 100, 200, 0}, {'O', 1, 110, 120, 1}, {'T', 1, 500, 600, 1}},
+	 ""},
 	{"once on each queue",
 	 {{'A', 1, 100, 200, 0},
 	  {'O', 1, 110, 120, 1},

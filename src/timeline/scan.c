@@ -174,7 +174,8 @@ static uint32_t role_of(struct ky_scan *scan, const struct ky_record *record)
 	if (record->first->kind == KYMO_KIND_COUNTER)
 		return KY_ROLE_NONE;
 	role = launch_role(record->first);
-	if (type->is_static && type->activity_type == KY_TYPE_ANNOTATION) {
+	if (type->is_static && type->activity_type == KY_TYPE_ANNOTATION &&
+	    record->first->kind != KYMO_KIND_GAP) {
 		scan->annotations++;
 		role |= KY_ROLE_ANNOTATION;
 	}

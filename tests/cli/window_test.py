@@ -16,10 +16,11 @@ def record(place, *arguments):
 
 
 def trace_of(place):
-    """Names of spans, gaps by their reason, and the whole trace."""
+    """Names of spans, gaps by their reason, and the whole trace. Only gaps are of that category."""
     with open(place.file("t.json"), encoding="utf-8") as f:
         trace = json.load(f)
     spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    assert [e["name"] == "not recorded" for e in spans] == [e["cat"] == "gap" for e in spans], spans
     gaps = collections.Counter(e["args"]["what"] for e in spans if e["name"] == "not recorded")
     names = dict(collections.Counter(e["name"] for e in spans if e["name"] != "not recorded"))
     return names, dict(gaps), trace

@@ -167,16 +167,22 @@ static char *put_args(struct ky_chrome *chrome, char *at,
 
 /* ---- Spans and instants ---- */
 
+/* What it is shown as: its own, but for gaps. */
+struct title {
+	const struct kymo_trace_type *type;
+	struct kymo_str name;
+};
+
 /* Both up to their args. */
 static char *put_span(struct ky_chrome *chrome, const struct kymo_trace_event *event,
-		      struct kymo_str name, const struct ky_row *row, uint64_t since)
+		      const struct title *title, const struct ky_row *row, uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
 	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'X'),
-					 event->type);
+					 title->type);
 
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": ");
-	at = ky_json_put_string(json, at, name);
+	at = ky_json_put_string(json, at, title->name);
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR);
 	at = KY_PUT(ky_event_put_place(at, row, since), SEPARATOR "\"dur\": ");
 	return ky_put_us(at, (uint64_t)event->end_ns - (uint64_t)event->begin_ns);
@@ -190,23 +196,25 @@ static bool is_global(const struct kymo_trace_type *type)
 }
 
 static char *put_instant(struct ky_chrome *chrome, const struct kymo_trace_event *event,
-			 struct kymo_str name, const struct ky_row *row, uint64_t since)
+			 const struct title *title, const struct ky_row *row,
+			 uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
 	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'i'),
-					 event->type);
+					 title->type);
 
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"s\": \"");
-	*at++ = is_global(event->type) ? 'g' : 't';
+	*at++ = is_global(title->type) ? 'g' : 't';
 	at = KY_PUT(at, "\"" SEPARATOR "\"name\": ");
-	at = ky_json_put_string(json, at, name);
+	at = ky_json_put_string(json, at, title->name);
 	return ky_event_put_place(KY_PUT(ky_json_room(json, at), SEPARATOR), row, since);
 }
 
 static void write_span(struct ky_chrome *chrome, const struct kymo_trace_event *event,
 		       const struct ky_row *row, uint64_t since)
 {
-	char *at = put_span(chrome, event, event->name, row, since);
+	const struct title title = {event->type, event->name};
+	char *at = put_span(chrome, event, &title, row, since);
 
 	ky_event_end(chrome, put_args(chrome, at, event, row));
 }
@@ -214,20 +222,29 @@ static void write_span(struct ky_chrome *chrome, const struct kymo_trace_event *
 static void write_instant(struct ky_chrome *chrome, const struct kymo_trace_event *event,
 			  const struct ky_row *row, uint64_t since)
 {
-	char *at = put_instant(chrome, event, event->name, row, since);
+	const struct title title = {event->type, event->name};
+	char *at = put_instant(chrome, event, &title, row, since);
 
 	ky_event_end(chrome, put_args(chrome, at, event, row));
 }
 
-/* One name for all of them, so that it is seen what they are; their own stands in args.
+/*
+ * One name for all of them, so that it is seen what they are; their own stands in args.
+ * And one category that readers give no meaning to: whoever records is no user, and has
+ * made no annotation.
  */
 static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *event,
 		      const struct ky_row *row, uint64_t since)
 {
-	const struct kymo_str name = KYMO_STR("not recorded");
+	static const struct kymo_trace_type type = {
+		.struct_size = sizeof(type),
+		.index = UINT32_MAX, /* none of the trace's */
+		.name = {"gap", 3},
+	};
+	const struct title title = {&type, KYMO_STR("not recorded")};
 	char *at = event->end_ns > event->begin_ns
-			   ? put_span(chrome, event, name, row, since)
-			   : put_instant(chrome, event, name, row, since);
+			   ? put_span(chrome, event, &title, row, since)
+			   : put_instant(chrome, event, &title, row, since);
 	struct args args;
 
 	args_init(&args, chrome);
