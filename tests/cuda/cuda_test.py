@@ -358,6 +358,14 @@ def test_a_buffer_of_an_earlier_session_is_refused_and_counted():
     assert second.ledger["late"] == 5 and second.trace.lost() == 5, second.ledger
 
 
+def test_the_last_call_before_a_pause_is_there_when_the_program_ends_in_it():
+    """Calls of the driver wait for one of the runtime that they may be part of."""
+    run = record("order record\nuse driver\nlaunch one 3\nevent\norder rest\nsleep 20",
+                 more=["--start-paused"])
+    assert len(run.of("cuda_driver")) == run.report["written"]["4"], run.of("cuda_driver")
+    assert len(run.of("cuda_event")) == 1, run.events
+
+
 # ---- Why nothing is recorded ----
 
 def test_a_lack_of_rights_is_told_with_the_remedy():
@@ -441,6 +449,12 @@ def test_a_program_that_is_killed_leaves_what_was_handed_over():
     assert run.status == 137
     # One megabyte of kernels has come back at least.
     assert len(run.of("kernel")) > 4000, len(run.of("kernel"))
+
+
+def test_a_program_that_is_killed_leaves_the_last_call_of_each_thread():
+    run = record("use driver\nlaunch one 3\nevent\nsleep 400\ndie 9", "flush_ms=50", losses=True)
+    assert run.of("cuda_driver")[-1]["name"] == "cuEventRecord", run.of("cuda_driver")
+    assert len(run.of("cuda_event")) == 1, run.events
 
 
 def test_a_child_that_does_not_use_cuda_is_undisturbed():

@@ -132,6 +132,15 @@ void ky_buffer_begin(uint64_t memory_limit, int threads_are_system, uint64_t clo
 	pthread_mutex_unlock(&decode_lock);
 }
 
+void ky_buffer_settle(uint64_t age_ns)
+{
+	const uint64_t now = ky_clock_now();
+
+	pthread_mutex_lock(&decode_lock);
+	ky_decode_settle(now > age_ns ? now - age_ns : 0);
+	pthread_mutex_unlock(&decode_lock);
+}
+
 void ky_buffer_end(void)
 {
 	pthread_mutex_lock(&decode_lock);

@@ -16,6 +16,11 @@ void ky_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 
 /* A session begins; it may hold so many bytes. `clock_now` is CUPTI's clock. */
 void ky_buffer_begin(uint64_t memory_limit, int threads_are_system, uint64_t clock_now);
+/*
+ * Hands over the calls that ended so long ago, and wait for one that they may be part of:
+ * it would have come.
+ */
+void ky_buffer_settle(uint64_t age_ns);
 /* Everything has been handed back that will be. */
 void ky_buffer_end(void);
 /* The host's number of a device; 0: none of its records has come, and none is made up. */

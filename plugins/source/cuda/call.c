@@ -64,11 +64,12 @@ void ky_decode_call(struct ky_batch *batch, const struct cupti_api *from)
 		emit(batch, from, 0);
 }
 
-void ky_call_end(struct ky_batch *batch)
+void ky_call_end(struct ky_batch *batch, uint64_t until)
 {
 	for (uint32_t i = 0; i < THREADS; i++) {
-		if (waiting[i].kind != 0)
-			emit(batch, &waiting[i], 0);
+		if (waiting[i].kind == 0 || waiting[i].end > until)
+			continue;
+		emit(batch, &waiting[i], 0);
 		waiting[i].kind = 0;
 	}
 }

@@ -39,6 +39,21 @@ static void the_programs_call_is_the_launch_and_not_the_one_within(void **state)
 	assert_int_equal(line(2)->correlation, 12);
 }
 
+static void a_call_that_waits_is_handed_over_when_it_ended_long_ago(void **state)
+{
+	(void)state;
+	begin(130001);
+	add_call(CUPTI_KIND_DRIVER, 1, 11);
+	decode_some(made.size);
+	ky_decode_settle(189);
+	assert_int_equal(test_host.line_count, 0);
+	ky_decode_settle(190);
+	assert_int_equal(test_host.line_count, 1);
+	assert_int_equal(line(0)->flags, KYMO_RECORD_ORIGIN);
+	ky_decode_end();
+	assert_int_equal(test_host.line_count, 1);
+}
+
 static void only_calls_that_launch_are_launches(void **state)
 {
 	(void)state;
@@ -135,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_programs_call_is_the_launch_and_not_the_one_within),
+		cmocka_unit_test(a_call_that_waits_is_handed_over_when_it_ended_long_ago),
 		cmocka_unit_test(only_calls_that_launch_are_launches),
 		cmocka_unit_test(a_call_that_failed_has_its_error),
 		cmocka_unit_test(an_event_has_the_time_of_the_call_that_recorded_it),

@@ -212,6 +212,7 @@ static void set_paused(void *source, uint32_t paused)
 	if (!paused)
 		return;
 	hand_over(0, ky_monotonic_ns() + PAUSE_LIMIT_NS);
+	ky_buffer_settle(0);
 }
 
 static int32_t stop(void *source, uint64_t deadline_ns)

@@ -201,9 +201,15 @@ void ky_decode_begin(uint32_t version, int threads_are_system)
 	ky_place_begin(threads_are_system);
 }
 
+void ky_decode_settle(uint64_t until)
+{
+	ky_call_end(&batch, until);
+	ky_batch_emit(&batch);
+}
+
 void ky_decode_end(void)
 {
-	ky_call_end(&batch);
+	ky_call_end(&batch, UINT64_MAX);
 	ky_event_end(&batch);
 	ky_batch_emit(&batch);
 }

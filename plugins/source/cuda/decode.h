@@ -17,12 +17,14 @@ struct ky_decoded {
 
 /* A session begins: which fields records have, and that nothing is known of pointers. */
 void ky_decode_begin(uint32_t version, int threads_are_system);
-/* Emits what has waited for something that has not come. */
+/* Emits the calls that ended by then, and wait for one that they may be part of. */
+void ky_decode_settle(uint64_t until);
+/* Emits all that has waited for something that has not come. */
 void ky_decode_end(void);
 
-/* Times outside of [earliest, latest] are taken to mean nothing. */
+/* Times before `earliest`, or well after `now`, are taken to mean nothing. */
 struct ky_decoded ky_decode_buffer(uint8_t *buffer, size_t size, uint64_t earliest,
-				   uint64_t latest);
+				   uint64_t now);
 /* Records in a buffer that came too late. */
 uint32_t ky_decode_count(uint8_t *buffer, size_t size);
 
@@ -39,8 +41,8 @@ void ky_decode_event(struct ky_batch *batch, const struct cupti_event *from);
 void ky_decode_overhead(struct ky_batch *batch, const struct cupti_overhead *from);
 void ky_decode_external(struct ky_batch *batch, const struct cupti_external *from);
 
-/* Calls that wait for what comes next: see call.c. */
-void ky_call_end(struct ky_batch *batch);
+/* Calls that wait for what comes next, and ended by then: see call.c. */
+void ky_call_end(struct ky_batch *batch, uint64_t until);
 void ky_call_forget(void);
 
 /* Events that wait for their call: see event.c. */
