@@ -255,6 +255,14 @@ def test_an_end_before_the_begin_is_no_time():
     assert all(e["dur"] >= 0 for e in run.of("kernel"))
 
 
+def test_a_kernel_that_has_not_ended_runs_until_it_was_handed_over():
+    run = record("cupti endless 1\nlaunch one 2\nsync")
+    endless, ended = sorted(run.of("kernel"), key=lambda event: -event["dur"])
+    assert endless["args"]["finished"] is False and "finished" not in ended["args"], endless
+    end = run.trace.data["baseTimeNanoseconds"] + (endless["ts"] + endless["dur"]) * 1000
+    assert end < os.stat("trace.json").st_mtime_ns, (endless, end)
+
+
 def test_a_kernel_without_a_name_is_a_kernel():
     run = record("cupti nameless 2\nlaunch one 4\nsync")
     assert len(run.of("kernel")) == 4

@@ -83,7 +83,7 @@ struct standin_faults {
 		int32_t code, hangs_ms, only; /* only: for this first argument, or -1 */
 	} calls[16];
 	uint32_t call_count;
-	uint32_t zero, reversed, nameless, drop; /* the next so many kernels */
+	uint32_t zero, reversed, endless, nameless, drop; /* the next so many kernels */
 	uint32_t cut; /* the so manieth buffer that is delivered */
 	uint32_t hold, disorder, late_ms;
 	enum standin_nested nested;

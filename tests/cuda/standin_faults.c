@@ -35,10 +35,11 @@ static void take_line(char **words, int count)
 		const char *name;
 		uint32_t *value;
 	} numbers[] = {
-		{"zero", &faults->zero},         {"reversed", &faults->reversed},
-		{"nameless", &faults->nameless}, {"drop", &faults->drop},
-		{"cut", &faults->cut},           {"hold", &faults->hold},
-		{"disorder", &faults->disorder}, {"late", &faults->late_ms},
+		{"zero", &faults->zero},       {"reversed", &faults->reversed},
+		{"endless", &faults->endless}, {"nameless", &faults->nameless},
+		{"drop", &faults->drop},       {"cut", &faults->cut},
+		{"hold", &faults->hold},       {"disorder", &faults->disorder},
+		{"late", &faults->late_ms},
 	};
 
 	if (count > 2 &&

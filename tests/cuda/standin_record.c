@@ -130,6 +130,8 @@ static void spoil_kernel(standin_kernel *record)
 	} else if (take_one(&standin.faults.reversed)) {
 		record->start = record->end;
 		record->end = begin;
+	} else if (take_one(&standin.faults.endless)) {
+		record->end = 0;
 	}
 	if (take_one(&standin.faults.nameless))
 		record->name = NULL;

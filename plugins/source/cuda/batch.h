@@ -13,11 +13,14 @@
 #define KY_BATCH_LINES      64u
 #define KY_BATCH_LINES_EACH 3u /* of one record, at most */
 
+/* How far a time may be off before it is not believed: CUPTI interpolates. */
+#define KY_SLACK_NS 1000000000u
+
 struct ky_batch {
-	uint32_t version;          /* of the library: which fields records have */
-	uint32_t buffer;           /* number of the buffer that is being read */
-	uint64_t earliest, latest; /* times that can be true; 0 and ~0: all */
-	uint32_t used;             /* lines */
+	uint32_t version;       /* of the library: which fields records have */
+	uint32_t buffer;        /* number of the buffer that is being read */
+	uint64_t earliest, now; /* by CUPTI's clock: what can be true, and what it is */
+	uint32_t used;          /* lines */
 	union kymo_line lines[KY_BATCH_LINES];
 };
 
@@ -81,7 +84,8 @@ static inline void ky_batch_triple(struct ky_batch *batch, struct kymo_record *r
 static inline uint16_t ky_batch_time_flags(const struct ky_batch *batch, uint64_t begin,
 					   uint64_t end)
 {
-	return begin == 0 || end < begin || begin < batch->earliest || end > batch->latest
+	return begin == 0 || end < begin || begin < batch->earliest ||
+			       end > batch->now + KY_SLACK_NS
 		       ? KYMO_RECORD_UNTIMED
 		       : 0;
 }

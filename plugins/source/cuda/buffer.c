@@ -13,9 +13,6 @@
 #define BUFFER_SIZE   ((size_t)1 << 20)
 #define BUFFERS_LEAST 2u
 
-/* How far a time may be off before it is not believed: CUPTI interpolates. */
-#define SLACK_NS 1000000000u
-
 static pthread_mutex_t decode_lock = PTHREAD_MUTEX_INITIALIZER; /* all of decode.h */
 
 static atomic_uint out_count; /* buffers that CUPTI has */
@@ -79,7 +76,7 @@ static void tell_of_unknown(uint32_t kind)
 static void decode(uint8_t *buffer, size_t valid)
 {
 	const struct ky_decoded result =
-		ky_decode_buffer(buffer, valid, earliest, ky_clock_now() + SLACK_NS);
+		ky_decode_buffer(buffer, valid, earliest, ky_clock_now());
 
 	if (result.unknown)
 		tell_of_unknown(result.unknown);
@@ -126,7 +123,7 @@ void ky_buffer_begin(uint64_t memory_limit, int threads_are_system, uint64_t clo
 	atomic_store(&out_limit, limit > BUFFERS_LEAST ? (unsigned)limit : BUFFERS_LEAST);
 	atomic_store(&has_told_full, 0);
 	pthread_mutex_lock(&decode_lock);
-	earliest = clock_now > SLACK_NS ? clock_now - SLACK_NS : 0;
+	earliest = clock_now > KY_SLACK_NS ? clock_now - KY_SLACK_NS : 0;
 	told_unknown = 0;
 	ky_decode_begin(ky_source.library.version, threads_are_system);
 	pthread_mutex_unlock(&decode_lock);

@@ -155,14 +155,14 @@ static void look_for_devices(uint8_t *buffer, size_t size)
 }
 
 struct ky_decoded ky_decode_buffer(uint8_t *buffer, size_t size, uint64_t earliest,
-				   uint64_t latest)
+				   uint64_t now)
 {
 	struct cupti_record *record = NULL;
 	struct ky_decoded result = {0};
 
 	batch.buffer++;
 	batch.earliest = earliest;
-	batch.latest = latest;
+	batch.now = now;
 	if (!has_seen_devices)
 		look_for_devices(buffer, size);
 	while ((record = next(buffer, size, record, &result))) {

@@ -313,15 +313,17 @@ static const struct ky_cached *find_set(const struct cupti_kernel *from,
 
 /* ---- Records ---- */
 
-/* A kernel that has begun and not ended ran to the end of what was seen, at least. */
+/* A kernel that has begun and not ended runs until now, at least. */
 static void add_times(struct ky_batch *batch, struct kymo_record *record, uint64_t begin,
 		      uint64_t end)
 {
 	const int is_open = begin != 0 && end == 0;
 
+	if (is_open)
+		end = begin > batch->now ? begin : batch->now;
 	record->begin = begin;
-	record->end = is_open && batch->latest != UINT64_MAX ? batch->latest : end;
-	record->flags |= ky_batch_time_flags(batch, begin, record->end);
+	record->end = end;
+	record->flags |= ky_batch_time_flags(batch, begin, end);
 	if (is_open)
 		record->flags |= KYMO_RECORD_UNFINISHED;
 }

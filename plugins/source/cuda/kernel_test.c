@@ -101,8 +101,9 @@ static void a_kernel_without_a_name_is_kept(void **state)
 
 static void times_that_cannot_be_are_marked_and_kept(void **state)
 {
-	static const uint64_t times[][2] = {{0, 0},    {10, 5},        {300, 200},
-					    {50, 300}, {300, 2000000}, {UINT64_MAX, 400}};
+	static const uint64_t times[][2] = {
+		{0, 0},    {10, 5},           {300, 200},
+		{50, 300}, {300, 3000000000}, {UINT64_MAX, 400}};
 	const size_t count = sizeof(times) / sizeof(times[0]);
 
 	(void)state;
