@@ -11,6 +11,7 @@
  *     waiting T        T threads that wait until the process ends; goes on when all run
  *     report           prints as JSON what its threads have used since main began
  *     hop N            changes from one CPU to another N times
+ *     call FILE F MS   loads a library, calls F(MS) in it, and unloads it
  *     files KIND       closes every descriptor but the first three, and puts others of
  *                      its own in their places: a filled "pipe", or a "text"
  *     unstolen         says whether all that was written into the pipe is still there
@@ -20,6 +21,7 @@
  *     exec ...         the rest in this program, begun anew
  *     exit N
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -237,6 +239,18 @@ static void hop(uint64_t count)
 	}
 }
 
+static void call_library(const char *file, const char *function, uint64_t ms)
+{
+	void *library = dlopen(file, RTLD_NOW);
+	void *symbol = library ? dlsym(library, function) : NULL;
+	void (*call)(uint64_t ms);
+
+	need(symbol != NULL, "no such function");
+	memcpy(&call, &symbol, sizeof(call));
+	call(ms);
+	dlclose(library);
+}
+
 static void print_next(void)
 {
 	const int fd = open("/", O_RDONLY | O_DIRECTORY);
@@ -288,6 +302,10 @@ static void do_work(const char *verb)
 		run_threads(number(), run_shortly, NULL);
 	} else if (strcmp(verb, "hop") == 0) {
 		hop(number());
+	} else if (strcmp(verb, "call") == 0) {
+		const char *file = word(), *function = word();
+
+		call_library(file, function, number());
 	} else if (strcmp(verb, "waiting") == 0) {
 		leave_waiting(number());
 	} else {

@@ -246,6 +246,16 @@ def samples_are_where_the_program_spins(folder):
     assert len(called) > len(hot) * 0.9, hot[:3]
 
 
+def code_that_takes_the_place_of_what_was_unloaded_has_its_own_name(folder):
+    need_events()
+    words = [f"call {os.path.join(os.path.dirname(PROGRAM), name)}.so {name} 200"
+             for name in ("perf_alpha", "perf_beta", "perf_alpha", "perf_beta")]
+    run = Run(folder, " ".join(words), "stacks=999")
+    seen = collections.Counter(name for name in ("perf_alpha", "perf_beta")
+                               for event in run.stacks() if name in event["name"])
+    assert min(seen["perf_alpha"], seen["perf_beta"]) > 20, seen
+
+
 def threads_that_come_later_are_sampled_too(folder):
     need_events()
     run = Run(folder, "sleep 30 threads 5 150", "stacks=999")

@@ -7,6 +7,7 @@
  */
 #include "stack.h"
 
+#include <link.h>
 #include <string.h>
 
 #include "source.h"
@@ -19,12 +20,26 @@
 
 static struct {
 	uint32_t count;
+	uint32_t unloads; /* of files, as the loader counts them */
 	uint64_t left_out;
 	struct {
 		uint64_t address; /* 0: a free place */
-		uint32_t code;
+		uint32_t code, unloads;
 	} places[PLACES];
 } known;
+
+static int take_unloads(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size, (void)context;
+	known.unloads = (uint32_t)info->dlpi_subs;
+	return 1;
+}
+
+/* What was known of an address is asked again where another file may have its place. */
+void perf_stack_look(void)
+{
+	dl_iterate_phdr(take_unloads, NULL);
+}
 
 /* The number of a code address; 0 where there is no room for one more. */
 static uint32_t find_code(uint64_t address)
@@ -33,16 +48,18 @@ static uint32_t find_code(uint64_t address)
 
 	while (known.places[i].address != address && known.places[i].address != 0)
 		i = (i + 1) % PLACES;
-	if (known.places[i].address == address)
+	if (known.places[i].address == address &&
+	    known.places[i].unloads == known.unloads)
 		return known.places[i].code;
-	if (known.count == FULL) {
+	if (known.places[i].address == 0 && known.count == FULL) {
 		known.left_out++;
 		return 0;
 	}
 	/* In this order: a child that is forked here finds the place free, or whole. */
-	known.count++;
+	known.count += known.places[i].address == 0;
 	known.places[i].code = perf_source.host->code(perf_source.self,
 						      (const void *)(uintptr_t)address);
+	known.places[i].unloads = known.unloads;
 	known.places[i].address = address;
 	return known.places[i].code;
 }

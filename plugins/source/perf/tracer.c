@@ -281,6 +281,8 @@ void perf_tracer_drain(uint64_t until_ns)
 
 	if (tracer.ring_count == 0)
 		return;
+	if (tracer.has_stacks)
+		perf_stack_look();
 	for (uint32_t i = 0; i < tracer.ring_count; i++)
 		perf_ring_look(&tracer.rings[i]);
 	for (ring = find_earliest(); ring->time <= until_ns; ring = find_earliest())
