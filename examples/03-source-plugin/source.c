@@ -213,11 +213,13 @@ static void on_leave(struct npu_call *call)
 static void on_done(const struct npu_work *work)
 {
 	const int is_copy = work->engine == NPU_ENGINE_COPIES;
-	union kymo_line wait =
-		span(QUEUE_WAIT, npu.waiting, work->submitted, work->begin);
-	union kymo_line line = span(is_copy ? DMA : JOB, npu.engines[work->engine],
-				    work->begin, work->end);
+	union kymo_line line, wait;
 
+	if (!npu.host)
+		return; /* nobody has recorded it yet: it was not created */
+	line = span(is_copy ? DMA : JOB, npu.engines[work->engine], work->begin,
+		    work->end);
+	wait = span(QUEUE_WAIT, npu.waiting, work->submitted, work->begin);
 	line.record.name = npu.host->string(npu.self, kymo_text(work->name));
 	line.record.flags = KYMO_RECORD_TARGET;
 	line.record.domain = npu.domain;
