@@ -237,12 +237,25 @@ static void know_process(void)
 	}
 }
 
-static int is_known(const struct kymo_plugin *plugin)
+/*
+ * Whether it is known. What of it could not be created may be by now, since it comes with
+ * the runtime that was missing: that it has failed in this session is over. source_lock
+ * held.
+ */
+static int recognise(const struct kymo_plugin *plugin)
 {
-	for (uint32_t i = 0; i < sources.count; i++)
-		if (sources.instances[i].host->plugin == plugin)
-			return 1;
-	return 0;
+	int is_known = 0;
+
+	for (uint32_t i = 0; i < sources.count; i++) {
+		struct ky_instance *instance = &sources.instances[i];
+
+		if (instance->host->plugin != plugin)
+			continue;
+		is_known = 1;
+		if (instance->state == KY_NEW && !instance->is_claimed)
+			instance->failed_epoch = 0;
+	}
+	return is_known;
 }
 
 /* So that they can be looked up before the source is created. */
@@ -298,15 +311,19 @@ int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *erro
 	know_process();
 	lock_sources();
 	first = sources.count;
-	if (!is_known(plugin))
+	if (!recognise(plugin))
 		for (size_t i = 0; plugin->sources && plugin->sources[i]; i++)
 			if (status == KYMO_OK)
 				status = add_instance(plugin, plugin->sources[i], error);
 	unlock_sources();
 	/* Those that were added are driven even where a further one did not fit. */
-	for (uint32_t i = first; i < instance_count(); i++) {
-		tell_left_out(&sources.instances[i]);
-		drive(&sources.instances[i]);
+	for (uint32_t i = 0; i < instance_count(); i++) {
+		struct ky_instance *instance = &sources.instances[i];
+
+		if (i >= first)
+			tell_left_out(instance);
+		if (instance->host->plugin == plugin)
+			drive(instance);
 	}
 	return status;
 }

@@ -26,8 +26,9 @@
 /*
  * Remembers a plug-in that ky_plugin_check has found good; idempotent by its address. If
  * sources are recording now (after ky_sources_begin), its wanted sources are created,
- * prepared and started before this returns. KYMO_ERROR_NO_MEMORY: there are
- * KY_SOURCES_MAX already, or no memory or names are left.
+ * prepared and started before this returns. Where it is known already, those that could
+ * not be created are tried again: the session may have loaded it before its runtime did.
+ * KYMO_ERROR_NO_MEMORY: there are KY_SOURCES_MAX already, or no memory or names are left.
  */
 int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *error);
 

@@ -53,6 +53,38 @@ static void a_plugin_may_come_out_of_another_ones_operation(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* A session loads it by its name, and its runtime later. */
+static void what_could_not_be_created_is_tried_when_its_runtime_comes(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		static struct kymo_source_desc desc;
+		static const struct kymo_source_desc *sources[] = {&desc, NULL};
+		static struct kymo_plugin plugin;
+
+		desc = npu_plugin_source;
+		desc.name = "late";
+		plugin = npu_plugin;
+		plugin.sources = sources;
+		ky_sources_add(&plugin, NULL);
+		npu.create_status = KYMO_ERROR_NOT_FOUND;
+		begin("late");
+		ky_sources_add(&plugin, NULL); /* and it is still missing */
+		npu.create_status = KYMO_OK;
+		ky_sources_add(&plugin, NULL);
+		ky_sources_add(&plugin, NULL);
+		end();
+		ky_sources_add(&plugin, NULL);
+		_exit(strcmp(npu.story, "Fcccpsxf") == 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void a_second_source_of_one_name_has_a_number(void **state)
 {
 	const struct ky_source_entry *entry;
@@ -167,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_plugin_that_comes_during_a_session_takes_part),
 		TEST(a_plugin_may_come_out_of_another_ones_operation),
+		TEST(what_could_not_be_created_is_tried_when_its_runtime_comes),
 		TEST(a_second_source_of_one_name_has_a_number),
 		TEST(a_child_tells_its_sources_once_and_goes_on),
 		TEST(a_child_that_begins_its_own_tells_them_as_well),

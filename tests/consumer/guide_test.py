@@ -209,6 +209,19 @@ def a_sink_that_is_installed_is_known_by_name_and_suffix(installed, folder):
     assert open(os.path.join(folder, "w.Json.GZ"), "rb").read(2) == b"\x1f\x8b"
 
 
+def the_example_of_a_source_records_in_a_programs_own_session(installed, folder):
+    """Whether the runtime loads it before the session or within, and in programs that want none of it."""
+    done = installed.shell(folder, "cp $KYMO/examples/03-source-plugin/* . && make && cc -o embedded "
+                           "$KYMO/tests/consumer/embedded.c -I. $(pkg-config --cflags --libs kymo) -L. -lnpu && "
+                           "export LD_LIBRARY_PATH=$(dirname $PKG_CONFIG_PATH):$PWD NPU_TOOL=$PWD/npu_source.so && "
+                           "./embedded $NPU_TOOL within.json && ./embedded $NPU_TOOL before.json before && "
+                           "KYMO_AGENT=$(echo ${LD_LIBRARY_PATH%%:*}/libkymo.so.0) ./program && "
+                           "kymo record -f -t $NPU_TOOL --types cpu_op -o t.json -- ./program && kymo info *n.json; "
+                           "kymo info before.json")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("; 10 kernels") == 2 and done.stdout.count("20 jobs") == 2, done.stdout
+
+
 README_BLOCK = re.compile(r"^```c\n(.*?)^```$", re.M | re.S)
 STUBS = """
 static void load_batch(void) {}
@@ -246,6 +259,7 @@ def the_blocks_of_the_readme_are_programs(installed, folder):
 CASES = [what_is_installed_is_all_there, the_smallest_program_is_built_through_pkg_config,
          the_example_of_marks_is_recorded, the_example_of_a_sink_is_built_from_headers_only,
          the_example_of_a_session_records_itself,
+         the_example_of_a_source_records_in_a_programs_own_session,
          a_sink_that_is_installed_is_known_by_name_and_suffix, the_blocks_of_the_readme_are_programs,
          the_guide_has_the_whole_example_in_its_order,
          every_block_and_command_of_the_guide_works]
