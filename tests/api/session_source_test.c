@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sources that a program's own session names, with their options. */
+#define _GNU_SOURCE /* mkdtemp */
 #include "recorded.h"
 
 /* A session that is not prepared; the names end with NULL. */

@@ -195,9 +195,8 @@ static bool is_global(const struct kymo_trace_type *type)
 	       memcmp(type->category.data, "Trace", 5) == 0;
 }
 
-static char *put_instant(struct ky_chrome *chrome, const struct kymo_trace_event *event,
-			 const struct title *title, const struct ky_row *row,
-			 uint64_t since)
+static char *put_instant(struct ky_chrome *chrome, const struct title *title,
+			 const struct ky_row *row, uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
 	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'i'),
@@ -223,7 +222,7 @@ static void write_instant(struct ky_chrome *chrome, const struct kymo_trace_even
 			  const struct ky_row *row, uint64_t since)
 {
 	const struct title title = {event->type, event->name};
-	char *at = put_instant(chrome, event, &title, row, since);
+	char *at = put_instant(chrome, &title, row, since);
 
 	ky_event_end(chrome, put_args(chrome, at, event, row));
 }
@@ -244,7 +243,7 @@ static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *e
 	const struct title title = {&type, KYMO_STR("not recorded")};
 	char *at = event->end_ns > event->begin_ns
 			   ? put_span(chrome, event, &title, row, since)
-			   : put_instant(chrome, event, &title, row, since);
+			   : put_instant(chrome, &title, row, since);
 	struct args args;
 
 	args_init(&args, chrome);
