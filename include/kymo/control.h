@@ -114,8 +114,10 @@ struct kymo_recorder_result {
 	char losses[256];    /* by reason: "buffer full 12, too big 1" */
 	char failed[512];    /* sources that could not record: "x: denied: why; y: ..." */
 	char absent[256];    /* sources that no process loaded: "x, y" */
-	char refused[400];   /* the first process that could not attach, and why */
-	char stopped[128];   /* why streaming ended before the program did */
+	/* The first process that could not attach, and why; or that is a recorder
+	 * itself, and where what it started went. */
+	char refused[400];
+	char stopped[128]; /* why streaming ended before the program did */
 	uint32_t refused_count;
 	uint32_t was_started;    /* 1: the program ran */
 	char written[4096];      /* the outputs that are whole: "a.json, b.kymo" */

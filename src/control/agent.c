@@ -20,6 +20,8 @@
  * what its parent left in `agent`, which is not. The gate has made its leases and its
  * dictionary its own by then.
  */
+#include "control/agent.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -72,6 +74,7 @@ static struct {
 	struct held socket, memory;
 	struct ky_capture capture; /* never unmapped: writers may come late */
 	const char *attaching;     /* the first plug-in's name; atomic */
+	pid_t recorder;            /* that we are, or were forked by; 0: none */
 } agent;
 
 static int identify(int fd, struct held *out)
@@ -257,7 +260,8 @@ static int32_t attach_undisturbed(const char *path, uint32_t flags,
 /* Whether to ask at all, by what the parent, if there was one, came to. */
 static int is_told_to_ask(enum phase parent, const char *path)
 {
-	if (!path || path[0] != '/')
+	if (!path || path[0] != '/' ||
+	    (agent.recorder != 0 && agent.recorder != getpid()))
 		return 0;
 	return parent == PHASE_NEW || parent == PHASE_DECIDING ||
 	       parent == PHASE_FOLLOWED;
@@ -305,6 +309,11 @@ static void decide(void)
 		(void)ky_range_arm(welcome.range, NULL);
 	if (welcome.flags & KY_WELCOME_CONTROLLED)
 		ky_command_serve(&agent.capture);
+}
+
+void ky_agent_set_recorder(pid_t pid)
+{
+	agent.recorder = pid;
 }
 
 void ky_agent_decide(void)

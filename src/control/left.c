@@ -89,3 +89,15 @@ out:
 		closedir(folder);
 	free(texts);
 }
+
+void ky_left_describe(const struct ky_left *left, char *out, size_t size)
+{
+	out[0] = '\0';
+	if (left->count == 1)
+		snprintf(out, size, "process %ld (%s) goes on and is not recorded",
+			 (long)left->pid, left->name);
+	else if (left->count > 1)
+		snprintf(out, size,
+			 "%zu processes go on and are not recorded, among them %ld (%s)",
+			 left->count, (long)left->pid, left->name);
+}

@@ -18,4 +18,7 @@ struct ky_left {
  */
 void ky_left_find(const char *path, struct ky_left *out);
 
+/* For people; "" where there is none. */
+void ky_left_describe(const struct ky_left *left, char *out, size_t size);
+
 #endif

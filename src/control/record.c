@@ -30,9 +30,11 @@
 #include "config/config.h"
 #include "config/pattern.h"
 #include "control/absent.h"
+#include "control/agent.h"
 #include "control/configure.h"
 #include "control/custody.h"
 #include "control/left.h"
+#include "control/nested.h"
 #include "control/outputs.h"
 #include "control/process.h"
 #include "control/program.h"
@@ -274,8 +276,11 @@ static void read_signals(void *owner, struct ky_watch *watch)
 static int32_t start(struct front *front, struct kymo_error *error)
 {
 	const char *name = front->options.arguments[0];
-	int number = ky_program_start(&front->program);
+	int number;
 
+	/* Before, since we answer nobody meanwhile. */
+	ky_nested_begin(front->result.output);
+	number = ky_program_start(&front->program);
 	if (number) {
 		front->result.exit_status = number == ENOENT || number == ENOTDIR
 						    ? EXIT_NO_PROGRAM
@@ -367,15 +372,7 @@ static void find_left(struct front *front)
 	if (front->is_running || ky_custody_count_processes(&front->custody, NULL) > 0)
 		return;
 	ky_left_find(front->reception.path, &left);
-	if (left.count == 0)
-		return;
-	snprintf(result->left, sizeof(result->left),
-		 "process %ld (%s) goes on and is not recorded", (long)left.pid,
-		 left.name);
-	if (left.count > 1)
-		snprintf(result->left, sizeof(result->left),
-			 "%zu processes go on and are not recorded, among them %ld (%s)",
-			 left.count, (long)left.pid, left.name);
+	ky_left_describe(&left, result->left, sizeof(result->left));
 }
 
 static void run(struct front *front)
@@ -422,6 +419,8 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 		return ky_error_set(error, KYMO_ERROR_STATE,
 				    "interrupted; process %ld goes on writing \"%s\"",
 				    (long)front->custody.keeper, result->output);
+	ky_nested_tell(&outcome->report, result);
+	ky_nested_end(result->output, outcome->summary.process_count);
 	ky_outputs_list(&front->outputs, outcome->written, result->written,
 			sizeof(result->written));
 	memcpy(result->capture, outcome->capture, sizeof(result->capture));
@@ -480,6 +479,7 @@ int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 	if (status)
 		goto out; /* `result` and `summary` may be anything */
 
+	ky_agent_set_recorder(getpid());
 	status = prepare(front, error);
 	if (!status)
 		status = start(front, error);
@@ -488,6 +488,7 @@ int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 		status = tell(front, error);
 	}
 	close_all(front);
+	ky_agent_set_recorder(0);
 	ky_result_write(result, &front->result, sizeof(front->result));
 	ky_result_write(summary, &front->custody.outcome.summary,
 			sizeof(front->custody.outcome.summary));

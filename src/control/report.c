@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "capture/reader.h"
+#include "control/nested.h"
 #include "control/selection.h"
 
 /* What became of one source, over all processes; the best of its states counts. */
@@ -107,6 +108,23 @@ static void note_partly(struct fate *fate, const struct ky_state_entry *entry,
 	}
 }
 
+/* The name of the source that the state is of; nothing where there is none. */
+static struct kymo_str source_of(const struct ky_catalog *catalog,
+				 const struct ky_state_entry *entry)
+{
+	const struct ky_source_entry *source = ky_catalog_find(
+		catalog, KY_ENTRY_SOURCE, entry->source, sizeof(*source), NULL);
+
+	return source ? ky_catalog_string(catalog, source->name)
+		      : (struct kymo_str){NULL, 0};
+}
+
+static int is_nested(struct kymo_str source)
+{
+	return source.size == strlen(KY_NESTED_SOURCE) &&
+	       memcmp(source.data, KY_NESTED_SOURCE, source.size) == 0;
+}
+
 /* The last state of each source of one process. */
 static int add_states(struct fates *fates, const struct ky_catalog *catalog)
 {
@@ -115,16 +133,15 @@ static int add_states(struct fates *fates, const struct ky_catalog *catalog)
 	for (uint32_t id = 1; id <= count; id++) {
 		const struct ky_state_entry *entry = ky_catalog_find(
 			catalog, KY_ENTRY_STATE, id, sizeof(*entry), NULL);
-		const struct ky_source_entry *source;
+		struct kymo_str source;
 		struct fate *fate;
 
 		if (!entry)
 			continue;
-		source = ky_catalog_find(catalog, KY_ENTRY_SOURCE, entry->source,
-					 sizeof(*source), NULL);
-		if (!source)
+		source = source_of(catalog, entry);
+		if (!source.data || is_nested(source))
 			continue;
-		fate = fate_of(fates, ky_catalog_string(catalog, source->name));
+		fate = fate_of(fates, source);
 		if (!fate)
 			return 0;
 		fate->is_seen = 1;
@@ -142,6 +159,28 @@ static int add_states(struct fates *fates, const struct ky_catalog *catalog)
 			  ky_catalog_string(catalog, entry->remedy));
 	}
 	return 1;
+}
+
+/* Whether the process is a recorder of its own, and what became of what it started. */
+static void add_nested(struct ky_report *report, const struct ky_reader_capture *capture)
+{
+	const uint32_t count = ky_catalog_count(capture->catalog, KY_ENTRY_STATE);
+	const struct ky_state_entry *last = NULL;
+	char reason[sizeof(report->nested) - 48];
+
+	for (uint32_t id = 1; id <= count; id++) {
+		const struct ky_state_entry *entry = ky_catalog_find(
+			capture->catalog, KY_ENTRY_STATE, id, sizeof(*entry), NULL);
+
+		if (entry && is_nested(source_of(capture->catalog, entry)))
+			last = entry;
+	}
+	if (!last || last->state != KYMO_STATE_BUSY || report->nested_count++ > 0)
+		return;
+	copy_line(reason, sizeof(reason),
+		  ky_catalog_string(capture->catalog, last->reason));
+	snprintf(report->nested, sizeof(report->nested), "process %" PRIu64 " (%s): %s",
+		 capture->header.pid, KY_NESTED_SOURCE, reason);
 }
 
 static void add_losses(struct losses *losses, const struct ky_reader_capture *capture)
@@ -322,6 +361,7 @@ int32_t ky_report_make(const char *path, const char *wanted, const char *const *
 		const struct ky_reader_capture *capture = ky_reader_capture(reader, i);
 
 		add_losses(&losses, capture);
+		add_nested(report, capture);
 		tell_stopped(&capture->header, report->stopped, sizeof(report->stopped));
 		has_memory = add_states(&fates, capture->catalog);
 	}

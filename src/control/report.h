@@ -13,6 +13,10 @@ struct ky_report {
 			      each: "x: why; remedy", or "" */
 	char absent[256];  /* sources that no process loaded: "x, y", or "" */
 	char stopped[128]; /* why streaming ended early, or "" */
+	/* What recorders within the recording have kept for themselves: the first one's,
+	 * or "". */
+	char nested[400];
+	uint32_t nested_count;
 };
 
 /*

@@ -9,6 +9,7 @@
 #include <kymo/plugin.h>
 
 #include "capture/spool.h"
+#include "control/nested.h"
 #include "record/dictionary.h"
 #include "support/test.h"
 
@@ -46,13 +47,16 @@ static void add_state(uint32_t source, uint32_t state, const char *reason,
 	intern(KY_ENTRY_STATE, &entry, sizeof(entry));
 }
 
-/* One process: six sources, losses of several kinds. */
+/* One process, which has recorded others: six sources, losses of several kinds. */
 static void fill(struct ky_capture *capture)
 {
 	uint32_t good = add_source("good"), bad = add_source("bad"),
 		 late = add_source("late"), stuck = add_source("stuck"),
-		 mended = add_source("mended"), short_of = add_source("short");
+		 mended = add_source("mended"), short_of = add_source("short"),
+		 nested = add_source(KY_NESTED_SOURCE);
 
+	add_state(nested, KYMO_STATE_BUSY, "what it starts", NULL);
+	add_state(nested, KYMO_STATE_BUSY, "what it\nstarted", NULL);
 	add_state(good, KYMO_STATE_READY, NULL, NULL);
 	add_state(good, KYMO_STATE_RECORDING, NULL, NULL);
 	add_state(bad, KYMO_STATE_DENIED, "no \"right\"\nto read", "ask root");
@@ -65,6 +69,7 @@ static void fill(struct ky_capture *capture)
 	add_state(stuck, KYMO_STATE_FAILED, "its stop\nhangs", NULL);
 	capture->sources[good].lost[KYMO_LOST_VENDOR] = 1234567;
 	capture->sources[good].lost[KYMO_LOST_UNTIMED] = 50; /* it is in the trace */
+	capture->header->pid = 4711;
 	capture->header->writer_count = 2;
 	capture->slots[0].lost_full = 1000;
 	capture->slots[1].lost_full = 1;
@@ -141,6 +146,17 @@ static void what_is_missing_of_a_source_that_recorded_is_told_in_a_line(void **s
 					   "short: a flush?hangs; wait for it");
 }
 
+static void what_a_recorder_within_has_kept_is_told_and_no_source_has_failed(void **state)
+{
+	struct ky_report report;
+
+	(void)state;
+	assert_int_equal(ky_report_make(path, "good", NULL, &report, NULL), KYMO_OK);
+	assert_int_equal(report.nested_count, 1);
+	assert_string_equal(report.nested, "process 4711 (kymo record): what it?started");
+	assert_null(strstr(report.failed, KY_NESTED_SOURCE));
+}
+
 static void a_required_source_must_have_recorded(void **state)
 {
 	static const char *const met[] = {"good", "late", "stuck", NULL};
@@ -193,6 +209,8 @@ int main(void)
 		cmocka_unit_test(sources_that_failed_and_that_never_came_are_told_apart),
 		cmocka_unit_test(
 			what_is_missing_of_a_source_that_recorded_is_told_in_a_line),
+		cmocka_unit_test(
+			what_a_recorder_within_has_kept_is_told_and_no_source_has_failed),
 		cmocka_unit_test(a_required_source_must_have_recorded),
 		cmocka_unit_test(too_many_sources_are_cut_visibly),
 		cmocka_unit_test(a_file_that_is_not_there_is_an_error),
