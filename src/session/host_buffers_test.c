@@ -2,25 +2,9 @@
 /* The buffers that a source is lent. */
 #include "session/host.h"
 
-#include "session/source.h"
-
 #include "support/test.h"
 
-#include "session/test_recording.h"
-
-static const struct kymo_source_desc desc = {
-	.struct_size = sizeof(desc),
-	.name = "npu",
-};
-
-static const struct kymo_plugin plugin = {
-	.struct_size = sizeof(plugin),
-	.name = "npu",
-	.version = "1.0",
-};
-
-static const struct kymo_host *table;
-static struct kymo_source_host *host;
+#include "session/test_host.h"
 
 static void buffers_are_lent_and_come_back(void **state)
 {
@@ -118,32 +102,14 @@ static void a_forked_child_finds_all_buffers_free(void **state)
 	assert_ptr_equal(table->buffer_take(host, 100), buffer);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	begin_recording();
-	table = ky_host_table();
-	host = ky_host_create(&plugin, &desc, 1);
-	return host ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	end_recording();
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(buffers_are_lent_and_come_back),
-		TEST(buffers_are_bounded_in_number_and_bytes),
-		TEST(a_buffer_tells_the_session_that_it_was_taken_in),
-		TEST(buffers_are_aligned_apart_and_mapped_for_ever),
-		TEST(a_forked_child_finds_all_buffers_free),
+		TEST_OF_HOST(buffers_are_lent_and_come_back),
+		TEST_OF_HOST(buffers_are_bounded_in_number_and_bytes),
+		TEST_OF_HOST(a_buffer_tells_the_session_that_it_was_taken_in),
+		TEST_OF_HOST(buffers_are_aligned_apart_and_mapped_for_ever),
+		TEST_OF_HOST(a_forked_child_finds_all_buffers_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,50 +7,9 @@
 
 #include <kymo/session.h>
 
-#include "session/source.h"
-
 #include "support/test.h"
 
-#include "session/test_recording.h"
-
-static const struct kymo_source_desc desc = {
-	.struct_size = sizeof(desc),
-	.name = "npu",
-};
-
-static const struct kymo_plugin plugin = {
-	.struct_size = sizeof(plugin),
-	.name = "npu",
-	.version = "1.0",
-};
-
-static const struct kymo_host *table;
-static struct kymo_source_host *host;
-
-static uint16_t register_type(const char *name, uint32_t flags)
-{
-	const struct kymo_type_desc type = {
-		.struct_size = sizeof(type),
-		.flags = flags,
-		.name = name,
-	};
-	uint16_t handle = 0;
-
-	assert_int_equal(table->type(host, &type, &handle), KYMO_OK);
-	assert_int_not_equal(handle, 0);
-	return handle;
-}
-
-static union kymo_line span_of(uint16_t type)
-{
-	return (union kymo_line){
-		.record = {.kind = KYMO_KIND_SPAN,
-			   .lines = 1,
-			   .type = type,
-			   .begin = 1,
-			   .end = 2},
-	};
-}
+#include "session/test_host.h"
 
 static char heard[512];
 
@@ -365,40 +324,23 @@ static void clocks_of_two_devices_differ_by_their_device(void **state)
 	assert_int_equal(again, first);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	begin_recording();
-	table = ky_host_table();
-	host = ky_host_create(&plugin, &desc, 1);
-	return host ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	end_recording();
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_source_may_have_thousands_of_types_and_is_told_when_no_more_fit),
-		TEST(a_type_has_one_handle_whatever_is_left_out),
-		TEST(types_are_described_in_full),
-		TEST(an_alias_is_the_generic_type_however_it_is_shown),
-		TEST(no_new_types_come_while_they_are_frozen),
-		TEST(a_key_has_the_type_that_is_known_or_declared),
-		TEST(wrong_keys_of_a_table_are_named),
-		TEST(a_shared_domain_is_the_same_for_all_sources),
-		TEST(bad_descriptions_are_refused),
-		TEST(the_calling_thread_has_the_track_of_its_records),
-		TEST(a_thread_is_named_by_a_source_but_belongs_to_no_device),
-		TEST(a_thread_has_a_track_for_each_clock),
-		TEST(clocks_of_two_devices_differ_by_their_device),
+		TEST_OF_HOST(
+			a_source_may_have_thousands_of_types_and_is_told_when_no_more_fit),
+		TEST_OF_HOST(a_type_has_one_handle_whatever_is_left_out),
+		TEST_OF_HOST(types_are_described_in_full),
+		TEST_OF_HOST(an_alias_is_the_generic_type_however_it_is_shown),
+		TEST_OF_HOST(no_new_types_come_while_they_are_frozen),
+		TEST_OF_HOST(a_key_has_the_type_that_is_known_or_declared),
+		TEST_OF_HOST(wrong_keys_of_a_table_are_named),
+		TEST_OF_HOST(a_shared_domain_is_the_same_for_all_sources),
+		TEST_OF_HOST(bad_descriptions_are_refused),
+		TEST_OF_HOST(the_calling_thread_has_the_track_of_its_records),
+		TEST_OF_HOST(a_thread_is_named_by_a_source_but_belongs_to_no_device),
+		TEST_OF_HOST(a_thread_has_a_track_for_each_clock),
+		TEST_OF_HOST(clocks_of_two_devices_differ_by_their_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "session/source.h"
-
 #include "support/test.h"
 
-#include "session/test_recording.h"
+#include "session/test_host.h"
 
 static const struct kymo_option_desc option_rate = {
 	.struct_size = sizeof(option_rate),
@@ -26,46 +24,6 @@ static const struct kymo_option_desc option_mode = {
 
 static const struct kymo_option_desc *const options[] = {&option_rate, &option_mode,
 							 NULL};
-
-static const struct kymo_source_desc desc = {
-	.struct_size = sizeof(desc),
-	.name = "npu",
-	.options = options,
-};
-
-static const struct kymo_plugin plugin = {
-	.struct_size = sizeof(plugin),
-	.name = "npu",
-	.version = "1.0",
-};
-
-static const struct kymo_host *table;
-static struct kymo_source_host *host;
-
-static uint16_t register_type(const char *name, uint32_t flags)
-{
-	const struct kymo_type_desc type = {
-		.struct_size = sizeof(type),
-		.flags = flags,
-		.name = name,
-	};
-	uint16_t handle = 0;
-
-	assert_int_equal(table->type(host, &type, &handle), KYMO_OK);
-	assert_int_not_equal(handle, 0);
-	return handle;
-}
-
-static union kymo_line span_of(uint16_t type)
-{
-	return (union kymo_line){
-		.record = {.kind = KYMO_KIND_SPAN,
-			   .lines = 1,
-			   .type = type,
-			   .begin = 1,
-			   .end = 2},
-	};
-}
 
 static const struct ky_source_counts *counts_of(const struct kymo_source_host *of)
 {
@@ -334,41 +292,24 @@ static void options_have_what_is_set_or_their_fallback(void **state)
 	ky_sources_end(1);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	begin_recording();
-	table = ky_host_table();
-	host = ky_host_create(&plugin, &desc, 1);
-	return host ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	end_recording();
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_wanted_record_is_written_as_it_is),
-		TEST(what_is_not_wanted_is_counted_as_filtered),
-		TEST(records_of_several_lines_and_links_go_together),
-		TEST(what_is_no_record_is_refused),
-		TEST(the_rest_of_a_bad_batch_is_counted),
-		TEST(a_type_that_is_not_the_sources_is_counted_as_invalid),
-		TEST(what_comes_late_is_refused_and_counted),
-		TEST(losses_are_counted_in_the_capture),
-		TEST(equal_attribute_sets_are_one),
-		TEST(a_set_that_is_too_large_is_not_kept_and_counted),
-		TEST(metadata_is_told_to_every_session),
-		TEST(a_code_address_has_its_object),
-		TEST(options_have_what_is_set_or_their_fallback),
+		TEST_OF_HOST(a_wanted_record_is_written_as_it_is),
+		TEST_OF_HOST(what_is_not_wanted_is_counted_as_filtered),
+		TEST_OF_HOST(records_of_several_lines_and_links_go_together),
+		TEST_OF_HOST(what_is_no_record_is_refused),
+		TEST_OF_HOST(the_rest_of_a_bad_batch_is_counted),
+		TEST_OF_HOST(a_type_that_is_not_the_sources_is_counted_as_invalid),
+		TEST_OF_HOST(what_comes_late_is_refused_and_counted),
+		TEST_OF_HOST(losses_are_counted_in_the_capture),
+		TEST_OF_HOST(equal_attribute_sets_are_one),
+		TEST_OF_HOST(a_set_that_is_too_large_is_not_kept_and_counted),
+		TEST_OF_HOST(metadata_is_told_to_every_session),
+		TEST_OF_HOST(a_code_address_has_its_object),
+		TEST_OF_HOST(options_have_what_is_set_or_their_fallback),
 	};
 
+	desc.options = options;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

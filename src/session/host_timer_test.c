@@ -13,25 +13,10 @@
 #include <unistd.h>
 
 #include "base/lock.h"
-#include "session/source.h"
 
 #include "support/test.h"
 
-#include "session/test_recording.h"
-
-static const struct kymo_source_desc desc = {
-	.struct_size = sizeof(desc),
-	.name = "npu",
-};
-
-static const struct kymo_plugin plugin = {
-	.struct_size = sizeof(plugin),
-	.name = "npu",
-	.version = "1.0",
-};
-
-static const struct kymo_host *table;
-static struct kymo_source_host *host;
+#include "session/test_host.h"
 
 struct ticker {
 	uint32_t count;
@@ -199,20 +184,14 @@ static void a_forked_child_has_no_timer_until_it_asks(void **state)
 
 static int set_up(void **state)
 {
-	(void)state;
-	begin_recording();
-	table = ky_host_table();
-	host = ky_host_create(&plugin, &desc, 1);
-	return host && ky_host_open_timer(host) == KYMO_OK ? 0 : -1;
+	return make_host(state) == 0 && ky_host_open_timer(host) == KYMO_OK ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-	(void)state;
 	assert_true(ky_host_close_timer(host, ky_monotonic_ns() + 5000000000u));
 	wait_for_timer_thread_to_end();
-	end_recording();
-	return 0;
+	return end_host(state);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
