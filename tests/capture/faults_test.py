@@ -7,13 +7,12 @@ import random
 import signal
 import time
 
-from recording import (IS_LONG, LIMIT_S, Recording, Trace, child_named, is_alive, kill, main,
-                       until)
+from recording import IS_LONG, LIMIT_S, Recording, Trace, is_alive, kill, main, until
 
 POINTS = int(os.environ.get("KYMO_POINTS", "50" if IS_LONG else "4"))
 SEED = int(os.environ.get("KYMO_SEED", str(os.getpid())))
 LENGTH_MS = 700
-STREAM_S = 1.5  # a snapshot a second, and a machine that is busy
+LASTING_MS = 120000  # it does not end by itself
 RATE = 20000
 SMALL = ["--buffer", "10MiB"]
 
@@ -101,19 +100,23 @@ def kill_front(recording, after_s):
     return check_all(recording, Trace(recording.file("t.json")))
 
 
-def kill_both(recording, after_s):
-    """The run is longer, so that there is a part that must be in the file."""
-    start(recording, ms=int(STREAM_S * 1000) + LENGTH_MS)
-    keeper = recording.keeper()
-    time.sleep(after_s)
+def wait_until_streamed(recording):
+    """What is committed now; comes back when it is in the file, which it is in a second or so."""
     due = recording.taken()
-    time.sleep(STREAM_S)
+    until(lambda: not lacking(recording.export(recording.streamed()), due), "what is streamed")
+    return due
+
+
+def kill_both(recording, after_s):
+    start(recording, ms=LASTING_MS)
+    until(recording.program, "the program")
+    keeper, program = recording.keeper(), recording.program()
+    time.sleep(after_s)
+    due = wait_until_streamed(recording)
     kill(recording.front.pid, signal.SIGSTOP)  # or it would make another keeper
     kill(keeper)
     kill(recording.front.pid)
-    program = child_named(recording.front.pid, "producer")
-    if program:
-        kill(program)
+    kill(program)
     recording.finish()
     trace = recording.export(recording.streamed())
     missing = lacking(trace, due)
@@ -138,14 +141,14 @@ def what_was_streamed_is_there_when_both_are_killed(recording):
 
 
 def a_second_dead_keeper_leaves_the_streamed_file(recording):
-    start(recording, ms=3000)
+    start(recording, ms=LASTING_MS)
     time.sleep(0.5)
     first = recording.keeper()
     kill(first)
     until(lambda: recording.keeper() not in (None, first), "another keeper")
-    due = recording.taken()
-    time.sleep(STREAM_S)
+    due = wait_until_streamed(recording)
     kill(recording.keeper())
+    kill(recording.program())
     assert recording.finish() == 125
     assert "killed twice" in recording.err and "kymo export" in recording.err
     missing = lacking(recording.export(recording.streamed()), due)
