@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What happens to activities at the moments when a recording begins and ends. */
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "session/host.h"
@@ -31,6 +32,7 @@ static struct kymo_source_host *host;
 static uint16_t type;
 static pthread_barrier_t barrier;
 static int32_t answers[THREADS][NUMBERS];
+static uint32_t halfway; /* so many threads have emitted half of theirs */
 static uint64_t written_in_all, refused_in_all;
 
 static void *emit_numbers(void *context)
@@ -49,8 +51,16 @@ static void *emit_numbers(void *context)
 		};
 
 		answers[thread][i] = ky_host_table()->emit(host, &line, 1);
+		if (i == NUMBERS / 2)
+			__atomic_add_fetch(&halfway, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
+}
+
+static void wait_until_halfway(void)
+{
+	while (!__atomic_load_n(&halfway, __ATOMIC_RELAXED))
+		sched_yield();
 }
 
 /* How often each number is in the capture. */
@@ -81,20 +91,30 @@ static uint64_t count_refused(void)
 	return count + capture->sources[host->number].lost[KYMO_LOST_LATE];
 }
 
-/* From warm-up to recording to the cut, with the threads at it all the time. */
+/*
+ * From warm-up to recording to the cut, with the threads at it all the time. On one CPU
+ * they might all run before a switch, or behind it: so some rounds wait for them.
+ */
 static void run_round(uint32_t round)
 {
 	uint32_t counts[THREADS * NUMBERS] = {0};
 	pthread_t threads[THREADS];
+	const int is_early = round % 8 == 1;
 	uint64_t refused = 0;
 
+	halfway = 0;
 	for (uintptr_t i = 0; i < THREADS; i++)
 		assert_int_equal(
 			pthread_create(&threads[i], NULL, emit_numbers, (void *)i), 0);
+	if (is_early)
+		ky_gate_resume();
 	pthread_barrier_wait(&barrier);
 	for (uint32_t i = 0; i < round % 7; i++)
 		ky_host_table()->now();
-	ky_gate_resume();
+	if (is_early || round % 8 == 2)
+		wait_until_halfway();
+	if (!is_early)
+		ky_gate_resume();
 	if (round % 3 != 0)
 		usleep(round % 5);
 	ky_gate_shut();
