@@ -62,7 +62,7 @@ class Run:
         self.run(command, **more)
 
     def run(self, command, **more):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False,
                               **more)
         self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
         assert os.path.exists(self.path), done.stderr
