@@ -148,8 +148,9 @@ static void a_snapshot_has_what_there_is_and_the_session_goes_on(void **state)
 
 static void the_last_of_it_is_cut_to_the_nanosecond(void **state)
 {
-	const struct timespec between = {0, 50000000};
-	const uint64_t last_ns = 25000000;
+	/* The rest of the second is for a busy machine, behind the last record. */
+	const struct timespec between = {1, 0};
+	const uint64_t last_ns = 900000000;
 	struct kymo_summary summary = {.struct_size = sizeof(summary)};
 	struct kymo_trace *trace = NULL;
 	const struct kymo_trace_ledger *ledger;
@@ -261,7 +262,7 @@ static void each_number_is_there_once_or_counted_while_others_write(void **state
 	for (int i = 0; i < WRITERS; i++)
 		pthread_join(writers[i], NULL);
 	/* Else nothing was compared. */
-	assert_true(unknown < 2 * SNAPSHOTS);
+assert_true(unknown < 2 * SNAPSHOTS);
 	end();
 	assert_int_equal(count_files(), 0);
 }

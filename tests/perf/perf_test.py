@@ -430,7 +430,9 @@ def how_many_threads_are_not_followed_is_told(folder):
     if os.geteuid() == 0:
         assert f"migrations of {101 - 4} of 101 threads, " in run.reason(), run.reason()
     assert f"stacks, switches of {101 - followed} of 101 threads" in run.reason(), run.reason()
-    assert len({e["tid"] for e in run.off_cpu()}) <= followed + 2
+    # Besides, what the library starts to stop its sources is followed as all that comes later.
+    tids = {e["tid"] for e in run.off_cpu()}
+    assert len(tids) <= followed + 2 + 4, (followed, tids)
 
 
 # ---- What may be missing ----
