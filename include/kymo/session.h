@@ -51,7 +51,8 @@ struct kymo_session_options {
 	uint32_t overflow; /* KYMO_OVERFLOW_DROP (default) or _OVERWRITE */
 	/*
 	 * Bytes of the capture, 10 MiB or more; default 64 MiB. 8.5 MiB of them (names an
-	 * eighth, if that is more than 8) hold no records.
+	 * eighth, if that is more than 8) hold no records. The process keeps its names
+	 * once more for what comes later, in 80 MiB at most.
 	 */
 	uint64_t buffer_size;
 	/*
