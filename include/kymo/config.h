@@ -11,8 +11,9 @@
  *     the members of a session's or recorder's options that are not zero
  *
  * A text is lines of KEY = value, '#' begins a comment. A key that nobody knows is a
- * warning. A bad value, or a line that is none, refuses all of it: there is no
- * configuration then, rather than half of one. `kymo config` lists the keys.
+ * warning, which a session that is given no configuration tells the log. A bad value, or
+ * a line that is none, refuses all of it: there is no configuration then, rather than
+ * half of one. `kymo config` lists the keys.
  */
 #ifndef KYMO_CONFIG_H
 #define KYMO_CONFIG_H

@@ -8,6 +8,7 @@
 #include <kymo/client.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "config/config.h"
 #include "session/embedded.h"
@@ -56,6 +57,15 @@ static void configure(struct kymo_session_options *options,
 		options->types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES)->text;
 }
 
+/* Of a configuration that nobody has in hand, to ask it. */
+static void tell_warnings(const struct kymo_config *config)
+{
+	const char *warning;
+
+	for (size_t i = 0; (warning = kymo_config_warning(config, i)); i++)
+		ky_log(KYMO_SEVERITY_WARNING, "%s", warning);
+}
+
 int32_t ky_session_options_read(const struct kymo_session_options *options,
 				struct kymo_session_options *out,
 				struct kymo_config **own, struct kymo_error *error)
@@ -68,6 +78,8 @@ int32_t ky_session_options_read(const struct kymo_session_options *options,
 		status = kymo_config_create(own, NULL, error);
 	if (status != KYMO_OK)
 		return status;
+	if (*own)
+		tell_warnings(*own);
 	config = out->config ? out->config : *own;
 	configure(out, config);
 	if (out->overflow == 0)

@@ -278,6 +278,28 @@ static void a_session_does_as_configured(void **state)
 	assert_null(session);
 }
 
+static void keep(void *context, uint32_t severity, const char *message)
+{
+	assert_int_equal(severity, KYMO_SEVERITY_WARNING);
+	snprintf(context, 512, "%s", message);
+}
+
+static void a_session_tells_the_log_what_nobody_knows(void **state)
+{
+	struct kymo_session *session = NULL;
+	char said[512] = "", expected[256];
+
+	(void)state;
+	write_file(own, "KYMO_BUFER_SIZE = 12MiB\n");
+	kymo_log_to(keep, said);
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	kymo_log_to(NULL, NULL);
+	kymo_session_destroy(session);
+	snprintf(expected, sizeof(expected),
+		 "%s:1: no key \"KYMO_BUFER_SIZE\"; did you mean KYMO_BUFFER_SIZE?", own);
+	assert_string_equal(said, expected);
+}
+
 static void a_request_is_filled_from_libkinetos_keys(void **state)
 {
 	static const char *const texts[] = {
@@ -428,6 +450,7 @@ int main(void)
 		CASE(that_a_file_is_another_one_is_seen),
 		CASE(wrong_arguments_are_refused),
 		CASE(a_session_does_as_configured),
+		CASE(a_session_tells_the_log_what_nobody_knows),
 		CASE(a_request_is_filled_from_libkinetos_keys),
 		CASE(a_delay_counts_from_now),
 		CASE(the_default_warm_up_fits_a_short_delay),
