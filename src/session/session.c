@@ -342,8 +342,14 @@ int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *erro
 
 int32_t kymo_session_prepare(struct kymo_session *session, struct kymo_error *error)
 {
-	if (!session)
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no session");
+	int32_t status;
+
+	/* A wrong call must not end the request that is under way. */
+	lock_sessions();
+	status = ky_session_check(session, KY_SESSION_NEW, "prepare", error);
+	unlock_sessions();
+	if (status != KYMO_OK)
+		return status;
 	ky_request_preempt();
 	return ky_session_prepare(session, error);
 }

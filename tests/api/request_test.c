@@ -193,6 +193,25 @@ a_session_of_the_program_takes_precedence_and_what_there_was_is_kept(void **stat
 	kymo_session_destroy(session);
 }
 
+static void a_call_in_the_wrong_order_does_not_end_it(void **state)
+{
+	struct kymo_session *session = NULL;
+	uint64_t id;
+
+	(void)state;
+	assert_int_equal(kymo_session_create(&session, NULL, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	id = submit(REQUEST(.duration_ms = 60000, .path = in_folder("goes_on.kymo")));
+	wait_for_state(id, KYMO_REQUEST_RECORDING);
+	assert_int_equal(kymo_session_prepare(session, NULL), KYMO_ERROR_STATE);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_ERROR_STATE);
+	assert_int_equal(kymo_session_prepare(NULL, NULL), KYMO_ERROR_INVALID);
+	assert_int_equal(state_of(id), KYMO_REQUEST_RECORDING);
+	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+}
+
 static void a_trace_that_cannot_be_written_ends_as_failed_with_the_reason(void **state)
 {
 	char gone[PATH_MAX], path[PATH_MAX + 8];
@@ -371,6 +390,7 @@ int main(void)
 		cmocka_unit_test(what_is_cancelled_leaves_nothing_behind),
 		cmocka_unit_test(
 			a_session_of_the_program_takes_precedence_and_what_there_was_is_kept),
+		cmocka_unit_test(a_call_in_the_wrong_order_does_not_end_it),
 		cmocka_unit_test(
 			a_trace_that_cannot_be_written_ends_as_failed_with_the_reason),
 		cmocka_unit_test(the_end_of_one_may_submit_the_next),
