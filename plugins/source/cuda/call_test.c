@@ -146,6 +146,27 @@ static void a_wait_says_where_its_event_was_recorded(void **state)
 	assert_true(test_value(unknown, KY_KEY_WAIT_CORRELATION) == UINT64_MAX);
 }
 
+static void a_context_that_nobody_told_of_is_on_the_device_of_its_work(void **state)
+{
+	struct cupti_kernel kernel = kernel_of("k", 1);
+	const struct cupti_memset fill = {.kind = CUPTI_KIND_MEMSET,
+					  .start = 200,
+					  .end = 300,
+					  .device_id = 4,
+					  .context_id = 10};
+
+	(void)state;
+	kernel.device_id = 3;
+	kernel.context_id = 9;
+	begin(18);
+	ADD(144, kernel);
+	ADD(88, fill);
+	decode();
+	assert_int_equal(ky_place_context_device(9), 3);
+	assert_int_equal(ky_place_context_device(10), 4);
+	assert_int_equal(ky_place_context_device(11), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +176,8 @@ int main(void)
 		cmocka_unit_test(a_call_that_failed_has_its_error),
 		cmocka_unit_test(an_event_has_the_time_of_the_call_that_recorded_it),
 		cmocka_unit_test(a_wait_says_where_its_event_was_recorded),
+		cmocka_unit_test(
+			a_context_that_nobody_told_of_is_on_the_device_of_its_work),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -32,6 +32,7 @@ static uint32_t make_set(const struct transfer *transfer)
 	struct kymo_value values[12];
 	uint32_t count = 0;
 
+	ky_place_learn_context(transfer->context, transfer->device);
 	values[count++] = ky_value_number(KY_KEY_CONTEXT, transfer->context);
 	if (transfer->is_peer)
 		count += put_peer(&values[count], transfer);

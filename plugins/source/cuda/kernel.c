@@ -236,6 +236,7 @@ static uint32_t make_set(const struct cupti_kernel *from,
 	struct draft draft = {.count = 0};
 	uint32_t number;
 
+	ky_place_learn_context(from->context_id, from->device_id);
 	put(&draft, ky_value_number(KY_KEY_CONTEXT, from->context_id));
 	put(&draft, ky_value_number(KY_KEY_REGISTERS, from->registers_per_thread));
 	put(&draft,

@@ -22,6 +22,7 @@ const struct ky_device *ky_place_device(uint32_t id);
 int ky_place_knows(uint32_t id);
 /* 1 if that changes what was known of its limits. */
 int ky_place_learn_device(const struct cupti_device *record);
+/* By its record, or by what runs in it: older versions tell of new contexts only. */
 void ky_place_learn_context(uint32_t context, uint32_t device);
 
 /* 0 if the context is not known: most machines have one device only. */
