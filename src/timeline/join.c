@@ -48,6 +48,7 @@ struct group {
 	struct member origin, first; /* first: what a link's end means */
 	int has_origin, has_untimed_origin, has_first, has_untimed, has_target;
 	int is_expecting, has_result; /* a launch that did not fail; what came of it */
+	uint64_t single[2]; /* of host, device: the other one may share it; 0: none */
 };
 
 struct ky_join {
@@ -224,6 +225,23 @@ static int32_t join_target(struct ky_join *join, struct group *group,
 	return make_arrow(join, &arrow, &group->origin.when, &target->when, error);
 }
 
+/* Where nothing was launched, a call shares its number with what a device tells of it. */
+static int32_t join_other(struct ky_join *join, struct group *group,
+			  const struct member *member, struct kymo_error *error)
+{
+	const int side =
+		ky_model_track(join->model, member->row.track)->trace.device != NULL;
+	uint64_t number = group->single[!side];
+
+	group->single[!side] = 0;
+	if (number == 0) {
+		number = ++join->last_number;
+		if (!group->has_origin && group->single[side] == 0)
+			group->single[side] = number;
+	}
+	return give_number(join, member, number, group->number, error);
+}
+
 static int32_t find_link_end(struct ky_join *join, const struct group *group,
 			     const struct member *member, uint32_t side,
 			     struct kymo_error *error)
@@ -291,8 +309,7 @@ static int32_t join_member(struct ky_join *join, struct group *group,
 	case PART_ORIGIN:
 		return join_origin(join, group, member, error);
 	case PART_OTHER:
-		return give_number(join, member, ++join->last_number, group->number,
-				   error);
+		return join_other(join, group, member, error);
 	case PART_TARGET:
 		return join_target(join, group, member, error);
 	case PART_LINK_FROM:

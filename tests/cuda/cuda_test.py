@@ -145,7 +145,11 @@ def test_waits_say_what_for():
     kinds = [e["args"]["cuda_sync_kind"] for e in run.of("cuda_sync")]
     assert sorted(kinds) == ["Context Sync", "Event Sync", "Stream Sync", "Stream Wait Event"], kinds
     event, = run.of("cuda_event")
+    calls = {e["args"]["correlation"]: e["name"]
+             for e in run.of("cuda_driver") + run.of("cuda_runtime")}
     for wait in run.of("cuda_sync"):
+        name = calls[wait["args"]["correlation"]]
+        assert wait["args"]["cuda_sync_kind"].split()[0] in name.replace("Device", "Context"), wait
         if "Event" in wait["args"]["cuda_sync_kind"]:
             assert wait["args"]["wait_on_cuda_event_id"] == event["args"]["event_id"], wait
 
