@@ -5,6 +5,8 @@
 
 __attribute__((visibility("default"))) void FUNCTION(uint64_t ms);
 
+static volatile uint64_t count;
+
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -16,7 +18,6 @@ static uint64_t now_ns(void)
 void FUNCTION(uint64_t ms)
 {
 	const uint64_t end = now_ns() + ms * 1000000u;
-	volatile uint64_t count = 0;
 
 	do {
 		for (uint32_t i = 0; i < 10000; i++)
