@@ -269,11 +269,16 @@ static void end(struct ky_instance *instance)
 
 static void refuse(struct ky_instance *instance)
 {
-	static const struct kymo_error error = {
+	static const struct kymo_error hung = {
 		.message = "a tick of its timer has not ended since an earlier session"};
+	static const struct kymo_error torn = {
+		.message = "this process was forked while its create ran in the parent"};
 
 	__atomic_store_n(&instance->host->has_told, 0, __ATOMIC_RELAXED);
-	leave_out(instance, "start", KYMO_ERROR_BUSY, &error);
+	if (instance->state == KY_HUNG)
+		leave_out(instance, "start", KYMO_ERROR_BUSY, &hung);
+	else
+		leave_out(instance, "create", KYMO_ERROR_STATE, &torn);
 }
 
 static void say_stuck(struct ky_instance *instance, const char *since)
@@ -355,6 +360,7 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 			       ? change_pause
 			       : NULL;
 	case KY_HUNG:
+	case KY_TORN:
 		return is_wanted ? refuse : NULL;
 	}
 	return NULL;
@@ -362,7 +368,10 @@ ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 
 void ky_instance_reset(struct ky_instance *instance)
 {
-	instance->is_claimed = instance->state != KY_NEW;
+	/* What it had half made, and locked, is there: it must not be entered again. */
+	if (instance->state == KY_NEW && instance->is_claimed)
+		instance->state = KY_TORN;
+	instance->is_claimed = instance->state != KY_NEW && instance->state != KY_TORN;
 	instance->host->is_abandoned = 0;
 	instance->drain.drain = NULL;
 	instance->failed_epoch = 0;

@@ -18,7 +18,13 @@
 
 #include "session/page.h"
 
-enum ky_instance_state { KY_NEW, KY_IDLE, KY_RUNNING, KY_HUNG };
+enum ky_instance_state {
+	KY_NEW,
+	KY_IDLE,
+	KY_RUNNING,
+	KY_HUNG, /* a tick of its timer has not ended */
+	KY_TORN, /* a fork came in the middle of its create */
+};
 
 struct ky_instance {
 	struct kymo_source_host *host;

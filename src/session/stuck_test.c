@@ -207,7 +207,8 @@ static void come_back(const char *wanted)
 	assert_string_equal(story(), wanted);
 }
 
-static void check_failed(const char *reason)
+/* The last state that it has in the recording, or NULL. */
+static const struct ky_state_entry *last_state(void)
 {
 	const struct ky_state_entry *entry = NULL;
 	const uint8_t *at = recording->capture.dictionary;
@@ -222,6 +223,13 @@ static void check_failed(const char *reason)
 			entry = state;
 		at += sizeof(*found) + ((size_t)found->size + 7) / 8 * 8;
 	}
+	return entry;
+}
+
+static void check_failed(const char *reason)
+{
+	const struct ky_state_entry *entry = last_state();
+
 	assert_non_null(entry);
 	assert_int_equal(entry->state, KYMO_STATE_FAILED);
 	assert_int_equal(entry->reason, ky_dictionary_text(reason));
@@ -244,6 +252,33 @@ static uint64_t late(void)
 
 /* ---- Tests ---- */
 
+/* Nobody waits with a deadline there: it must not be entered at all. */
+static void fork_in_the_middle_of_its_create(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		const struct ky_state_entry *entry;
+
+		alarm(10);
+		begin_recording();
+		ky_sources_forked();
+		entry = last_state();
+		_exit(strcmp(story(), "c") == 0 && npu.healthy == 2 && entry &&
+				      entry->state == KYMO_STATE_FAILED &&
+				      entry->reason ==
+					      ky_dictionary_text(
+						      "this process was forked while "
+						      "its create ran in the parent")
+			      ? 0
+			      : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void a_create_that_does_not_return_is_given_up(void **state)
 {
 	uint64_t before;
@@ -257,6 +292,7 @@ static void a_create_that_does_not_return_is_given_up(void **state)
 	check_failed("its create has not returned when time was up; what came later is "
 		     "counted as late");
 	assert_int_equal(npu.healthy, 1);
+	fork_in_the_middle_of_its_create();
 	end(FAR_NS);
 	come_back("c");
 	begin(FAR_NS);
