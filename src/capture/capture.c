@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/proc_stat.h"
+#include "base/reserve.h"
 
 #define PAGE      4096u
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -187,11 +188,10 @@ int32_t ky_capture_make_private(const struct ky_capture_setup *setup,
 				struct ky_capture *out, struct kymo_error *error)
 {
 	const size_t size = ky_capture_size(setup->budget), whole = size + HUGE_PAGE;
-	uint8_t *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *memory = ky_reserve(whole, -1);
 	size_t front;
 
-	if (memory == MAP_FAILED)
+	if (!memory)
 		return ky_error_set_errno(error, errno, "cannot map %zu MiB", size >> 20);
 	/* Cut to alignment: only an aligned 2 MiB can be one huge page. */
 	front = round_up((uintptr_t)memory, HUGE_PAGE) - (uintptr_t)memory;
@@ -251,9 +251,8 @@ static int32_t map_sealed(int fd, struct ky_capture *out, struct kymo_error *err
 		return ky_error_set(
 			error, KYMO_ERROR_INVALID,
 			"the capture's memory is not sealed against shrinking");
-	memory = mmap(NULL, (size_t)stat.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		      0);
-	if (memory == MAP_FAILED)
+	memory = ky_reserve((size_t)stat.st_size, fd);
+	if (!memory)
 		return ky_error_set_errno(error, errno,
 					  "cannot map the capture's memory");
 	out->header = memory;

@@ -16,12 +16,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/reserve.h"
 #include "capture/pool.h"
 #include "capture/writers.h"
 #include "record/dictionary.h"
@@ -113,16 +113,11 @@ static void thread_ends(void *context)
 static struct ky_writer *take_writer(void)
 {
 	struct ky_writer *writer;
-	void *memory;
 
-	if (!ky_writers.all) {
-		memory = mmap(NULL, WRITERS_MAX * sizeof(struct ky_writer),
-			      PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (memory == MAP_FAILED)
-			return NULL;
-		ky_writers.all = memory;
-	}
+	if (!ky_writers.all)
+		ky_writers.all = ky_reserve(WRITERS_MAX * sizeof(struct ky_writer), -1);
+	if (!ky_writers.all)
+		return NULL;
 	if (!has_key)
 		has_key = pthread_key_create(&key, thread_ends) == 0;
 	if (ky_writers.free) {

@@ -19,6 +19,7 @@
 #include "base/gate_page.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "base/reserve.h"
 
 #define REGION_SIZE ((size_t)64 << 20)
 #define TABLE_SLOTS ((size_t)1 << 22) /* more than REGION_SIZE / 24, the least entry */
@@ -242,9 +243,8 @@ static int32_t ensure_region(void)
 
 	if (dictionary.region)
 		return KYMO_OK;
-	memory = mmap(NULL, REGION_SIZE + table_size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
+	memory = ky_reserve(REGION_SIZE + table_size, -1);
+	if (!memory)
 		return KYMO_ERROR_NO_MEMORY;
 	dictionary.table = (uint32_t *)(void *)((uint8_t *)memory + REGION_SIZE);
 	dictionary.region = memory;

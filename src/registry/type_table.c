@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/gate_page.h"
 #include "base/lock.h"
+#include "base/reserve.h"
 #include "base/str.h"
 
 #define INDEX_BITS 18u /* twice as many slots as types */
@@ -35,17 +36,6 @@ struct ky_type_table {
 
 static struct ky_type_table *process_table; /* set once, by compare-and-swap */
 
-static struct ky_type_table *map_table(void)
-{
-	/* Not malloc: this may be where an allocator's own points lead to. */
-	void *memory = mmap(NULL, sizeof(struct ky_type_table), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return NULL;
-	return memory;
-}
-
 void ky_type_table_destroy(struct ky_type_table *table)
 {
 	if (table)
@@ -54,7 +44,8 @@ void ky_type_table_destroy(struct ky_type_table *table)
 
 struct ky_type_table *ky_type_table_create(ky_type_first_fn first)
 {
-	struct ky_type_table *table = map_table();
+	/* Not malloc: this may be where an allocator's own points lead to. */
+	struct ky_type_table *table = ky_reserve(sizeof(*table), -1);
 
 	if (!table)
 		return NULL;

@@ -8,25 +8,18 @@
 #include "session/host.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "base/lock.h"
+#include "base/reserve.h"
 
 #define ALIGNMENT 4096u /* pages of their own */
 
 /* Address space only, until it is written to. host_lock held. */
 static int has_memory(struct kymo_source_host *host)
 {
-	void *memory;
-
-	if (host->buffer_memory)
-		return 1;
-	memory = mmap(NULL, KY_HOST_MEMORY_MAX, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return 0;
-	host->buffer_memory = memory;
-	return 1;
+	if (!host->buffer_memory)
+		host->buffer_memory = ky_reserve(KY_HOST_MEMORY_MAX, -1);
+	return host->buffer_memory != NULL;
 }
 
 /*
