@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -111,6 +112,18 @@ static void say_result(const struct kymo_recorder_result *result,
 	fputc('\n', stderr);
 }
 
+/* A filter of system calls cannot be asked what it would do. */
+static void say_sandbox(int exit_status)
+{
+	if (exit_status == 128 + SIGSYS)
+		fputs("kymo: the program was killed for a system call that its sandbox "
+		      "forbids (SIGSYS); if it is not without kymo, let socket, connect, "
+		      "sendmsg, recvmsg, mmap, madvise and membarrier through, or make "
+		      "them "
+		      "fail instead (SECCOMP_RET_ERRNO)\n",
+		      stderr);
+}
+
 static int say_failure(const struct kymo_recorder_result *result,
 		       const struct kymo_error *error)
 {
@@ -193,6 +206,7 @@ static int record(const struct ky_record_arguments *arguments)
 	kymo_config_destroy(config);
 	if (result.written[0]) {
 		say_missing(&result, &summary, &options);
+		say_sandbox(result.exit_status);
 		say_result(&result, &summary);
 	}
 	if (status)

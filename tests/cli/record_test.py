@@ -879,6 +879,14 @@ def a_limit_of_file_sizes_is_no_obstacle_or_told(place):
     place.check_tidy()
 
 
+def a_sandbox_that_kills_is_named_with_what_helps(place):
+    result = place.record(["forbid", "mark", "5"])
+    check(result, 128 + signal.SIGSYS, 0, says=r"its sandbox forbids \(SIGSYS\); if it is not "
+                                               r"without kymo, let socket, connect, ")
+    check(place.record("-f", ["mark", "3", "forbid", "mark", "5"]), 0, 8)
+    place.check_tidy()
+
+
 def closed_standard_descriptors_do_no_harm(place):
     command = f'exec "$0" record -o {place.file("t.kymo")} -- "$1" mark 5000 exit 4 <&- >&- 2>&-'
     process = subprocess.run(["sh", "-c", command, KYMO, MARKS], env=place.environment,

@@ -17,6 +17,7 @@
  *     work N          N pieces of work of the plug-in that was loaded last
  *     emit N          the same, whatever the gate says
  *     until on|off    waits until marks are recorded, or are not
+ *     forbid          every further connect() is death, by a filter of system calls
  *     close           closes every descriptor but the standard ones
  *     environment     prints its environment
  *     descriptors     prints how many descriptors and threads it has
@@ -28,12 +29,17 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -254,6 +260,21 @@ static void print_descriptors(void)
 	fflush(stdout);
 }
 
+static void forbid_connect(void)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(steps) / sizeof(steps[0]), steps};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+		exit(99);
+}
+
 static void print_room(size_t mebibytes)
 {
 	void *memory = mmap(NULL, mebibytes << 20, PROT_READ | PROT_WRITE,
@@ -361,6 +382,8 @@ static void do_alone(const char *command, char *self, char **rest)
 		go_on_as_daemon();
 	} else if (strcmp(command, "exec") == 0) {
 		go_on_in_new_image(self, rest);
+	} else if (strcmp(command, "forbid") == 0) {
+		forbid_connect();
 	} else if (strcmp(command, "close") == 0) {
 		for (int fd = 3; fd < 4096; fd++)
 			close(fd);
