@@ -32,6 +32,12 @@ int32_t ky_spool_create(struct ky_spool **out, const char *path,
  */
 int32_t ky_spool_resume(struct ky_spool **out, const char *path, uint64_t session,
 			struct kymo_error *error);
+/*
+ * Copies what has been written to a new file at `path` if nothing is there any more,
+ * because somebody has tidied up: as long as it is open it is not lost.
+ */
+int32_t ky_spool_put_back(struct ky_spool *spool, const char *path,
+			  struct kymo_error *error);
 /* Closes the file, which stays. */
 void ky_spool_close(struct ky_spool *spool);
 

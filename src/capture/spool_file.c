@@ -152,6 +152,49 @@ void ky_spool_close(struct ky_spool *spool)
 	free(spool);
 }
 
+static int copy_to(struct ky_spool *spool, int fd)
+{
+	size_t got = 1;
+	int number = 0;
+
+	for (uint64_t at = 0; at < spool->size && got > 0 && !number; at += got) {
+		const uint64_t left = spool->size - at;
+
+		number = ky_pread_all(spool->fd, spool->buffer,
+				      left < KY_PIECE_SIZE ? (size_t)left : KY_PIECE_SIZE,
+				      at, &got);
+		if (!number)
+			number = ky_write_all(fd, spool->buffer, got);
+	}
+	return number;
+}
+
+int32_t ky_spool_put_back(struct ky_spool *spool, const char *path,
+			  struct kymo_error *error)
+{
+	int number, fd;
+
+	if (access(path, F_OK) == 0)
+		return KYMO_OK;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	number = fd < 0 ? errno : copy_to(spool, fd);
+	if (number) {
+		if (fd >= 0) {
+			close(fd);
+			unlink(path);
+		}
+		return ky_error_set_errno(
+			error, number,
+			"what was recorded is lost: \"%s\" was removed "
+			"while the program ran, and cannot be made again",
+			path);
+	}
+	close(spool->fd);
+	spool->fd = fd;
+	spool->allocated = spool->size;
+	return KYMO_OK;
+}
+
 /* Puts the text behind what is in the payload; what does not fit is left out whole. */
 static uint32_t append_text(struct ky_spool *spool, size_t *size, struct kymo_str text)
 {

@@ -232,6 +232,31 @@ static void another_spool_goes_on_behind_the_last_whole_block(void **state)
 	expect_spans(number);
 }
 
+static void a_file_that_was_removed_is_made_again(void **state)
+{
+	struct ky_spool *spool = create();
+	struct ky_spool_capture *handle;
+	struct kymo_error error;
+
+	(void)state;
+	assert_int_equal(ky_spool_add(spool, &capture, 1, &handle, NULL), KYMO_OK);
+	for (uint64_t i = 0; i < 3000; i++)
+		emit(i);
+	ky_capture_cut(&capture);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ky_spool_finish(handle, KY_END_STOPPED, NULL), KYMO_OK);
+	assert_int_equal(ky_spool_put_back(spool, path, NULL), KYMO_OK);
+	ky_spool_close(spool);
+	expect_spans(3000);
+
+	assert_int_equal(unlink(path), 0);
+	spool = create();
+	assert_int_equal(ky_spool_put_back(spool, "/no/such/folder/x", &error),
+			 KYMO_ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "what was recorded is lost"));
+	ky_spool_close(spool);
+}
+
 static void an_existing_file_is_kept(void **state)
 {
 	struct ky_spool *spool = create(), *second;
@@ -382,6 +407,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_block_that_cannot_be_taken_back_is_written_over, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_was_removed_is_made_again,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_existing_file_is_kept, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -486,10 +486,13 @@ void ky_keeper_run(const struct ky_keeper_setup *setup)
 
 	if (!status) {
 		keep(&keeper);
+		if (!keeper.is_abandoned)
+			status = ky_spool_put_back(keeper.spool, keeper.delivery.capture,
+						   &told.outcome.error);
 		ky_spool_close(keeper.spool);
 		if (keeper.is_abandoned)
 			ky_delivery_abandon(&keeper.delivery);
-		else
+		else if (!status)
 			ky_delivery_finish(&keeper.delivery, &keeper.failure,
 					   &told.outcome);
 	}

@@ -720,6 +720,17 @@ def interrupting_the_wait_for_others_writes_what_there_is(place):
 
 # ---- Deaths ----
 
+def an_output_folder_that_is_tidied_up_loses_nothing(place):
+    process = place.start(["mark", "30000", "ready", place.file("ready"), "wait", place.file("go"),
+                           "mark", "5000"], output="t.json")
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    hidden, = [n for n in os.listdir(place.path) if n.startswith(".t.json")]
+    os.unlink(place.file(hidden))
+    place.touch("go")
+    check(place.finish(process), 0, 35000, says="nothing lost")
+    place.check_tidy()
+
+
 def a_killed_keeper_is_replaced_and_nothing_is_lost(place):
     process = place.start(["mark", "10", "fork", "mark", "20", "ready", place.file("ready"),
                            "wait", place.file("go"), "mark", "30"])
