@@ -435,6 +435,16 @@ static int32_t listen_at(struct ky_reception *reception, struct kymo_error *erro
 	return KYMO_OK;
 }
 
+/* Somebody has tidied up: nobody could come in any more. */
+static void note_removed(struct ky_reception *reception)
+{
+	if (reception->refused_count++ == 0)
+		snprintf(reception->refused, sizeof(reception->refused),
+			 "the recorder's folder %s was removed while the program ran: "
+			 "who came later was not recorded",
+			 reception->folder);
+}
+
 void ky_reception_close(struct ky_reception *reception)
 {
 	if (!reception->loop)
@@ -448,7 +458,8 @@ void ky_reception_close(struct ky_reception *reception)
 	if (reception->reserve_fd >= 0)
 		close(reception->reserve_fd);
 	if (reception->folder[0]) {
-		unlink(reception->path);
+		if (unlink(reception->path) != 0 && errno == ENOENT)
+			note_removed(reception);
 		rmdir(reception->folder);
 	}
 	reception->listen_fd = reception->reserve_fd = -1;

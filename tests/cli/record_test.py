@@ -720,6 +720,12 @@ def interrupting_the_wait_for_others_writes_what_there_is(place):
 
 # ---- Deaths ----
 
+def a_temporary_folder_that_is_tidied_up_is_told(place):
+    result = place.finish(place.run_shell('"$0" mark 3; rm -r "${KYMO_SESSION%/s}"; "$0" mark 5'))
+    check(result, 0, 3, says=r"the recorder's folder \S+ was removed while the program ran: ")
+    place.check_tidy()
+
+
 def an_output_folder_that_is_tidied_up_loses_nothing(place):
     process = place.start(["mark", "30000", "ready", place.file("ready"), "wait", place.file("go"),
                            "mark", "5000"], output="t.json")
