@@ -73,6 +73,21 @@ static inline void kymo_inject_tell(const struct kymo_plugin *plugin, const char
 }
 
 /*
+ * What the library that the program has loaded already answers to, or NULL. One that came
+ * with an extension of an interpreter is in no global scope, and is found by its name.
+ */
+static inline void *kymo_inject_loaded(void)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, KYMO_AGENT_ATTACH);
+	void *library = NULL;
+
+	if (!symbol)
+		library = dlopen("libkymo.so.0",
+				 RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD | RTLD_NODELETE);
+	return library ? dlsym(library, KYMO_AGENT_ATTACH) : symbol;
+}
+
+/*
  * Attaches the plug-in to the agent of this process: the one that the program has loaded
  * already, else the library whose absolute path stands in KYMO_AGENT (set by the
  * recorder). KYMO_ERROR_NOT_FOUND if there is neither, which a recorder is told if there
@@ -82,7 +97,7 @@ static inline void kymo_inject_tell(const struct kymo_plugin *plugin, const char
 static inline int32_t kymo_inject(const struct kymo_plugin *plugin,
 				  const struct kymo_host **out, struct kymo_error *error)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, KYMO_AGENT_ATTACH);
+	void *symbol = kymo_inject_loaded();
 	kymo_agent_attach_fn attach;
 
 	if (!symbol) {
