@@ -59,7 +59,11 @@ struct kymo_session_options {
 	 * Paths of source plug-ins (with a slash), or names of installed ones, each with
 	 * ":OPTION=VALUE" if need be; ends with NULL. Checked by prepare: an option that
 	 * a source does not have, or a number that is none, is KYMO_ERROR_CONFIG, and no
-	 * source has begun. A source that does not like a value is one that fails.
+	 * source has begun. A source that does not like a value is one that fails. One
+	 * that a vendor's runtime has to load has something to record where the variable
+	 * that `kymo doctor` shows for it is set before the runtime is first used; else
+	 * it is absent, and the trace says so. NULL: what is configured, else all that
+	 * runtimes have loaded.
 	 */
 	const char *const *sources;
 	uint64_t client_flags; /* KYMO_CLIENT_*: what the framework is to collect */

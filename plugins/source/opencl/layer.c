@@ -22,6 +22,7 @@
 struct ky_layer ky_layers[KY_LAYER_COUNT];
 
 static atomic_uint init_count;
+static atomic_int is_in_use;
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER; /* ky_layers' use */
 
 /*
@@ -131,6 +132,7 @@ KYMO_API cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
 	atomic_fetch_add(&init_count, 1);
 	layer = attach() ? claim_layer(target_dispatch, count) : NULL;
 	if (layer) {
+		atomic_store(&is_in_use, 1);
 		pin_loader(target_dispatch);
 		*num_entries_ret = count;
 		*layer_dispatch_ret = &layer->wrapped;
@@ -139,6 +141,11 @@ KYMO_API cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
 		*layer_dispatch_ret = target_dispatch;
 	}
 	return CL_SUCCESS;
+}
+
+int ky_layer_is_in_use(void)
+{
+	return atomic_load(&is_in_use);
 }
 
 unsigned ky_layer_init_count(void)

@@ -271,11 +271,22 @@ static void set_paused(void *source, uint32_t paused)
 	atomic_store_explicit(&ky_state.recording, !paused, memory_order_release);
 }
 
+/* A program's session may have us, and the loader never hear of it. */
+static void tell_alone(void)
+{
+	ky_state.host->state(ky_state.source, KYMO_STATE_ABSENT,
+			     KYMO_STR("no OpenCL loader has loaded it into the program"),
+			     KYMO_STR("start the program with OPENCL_LAYERS as "
+				      "kymo doctor opencl shows it"));
+}
+
 static int32_t stop(void *source, uint64_t deadline_ns)
 {
 	(void)source;
 	atomic_store(&ky_state.recording, 0);
 	ky_command_finish(deadline_ns);
+	if (!ky_layer_is_in_use())
+		tell_alone();
 	return KYMO_OK;
 }
 

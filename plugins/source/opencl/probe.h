@@ -13,4 +13,7 @@ int32_t ky_probe(struct kymo_probe *out, struct kymo_error *error);
 /* How often a loader has initialised the layer in this process. */
 unsigned ky_layer_init_count(void);
 
+/* Whether one calls through it. */
+int ky_layer_is_in_use(void);
+
 #endif

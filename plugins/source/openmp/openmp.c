@@ -255,10 +255,22 @@ static void set_paused(void *source, uint32_t paused)
 	halt(ky_thread_monotonic_ns() + PAUSE_LIMIT_NS);
 }
 
+/* A program's session may have us, and the runtime never hear of it. */
+static void tell_alone(void)
+{
+	ky_state.host->state(ky_state.source, KYMO_STATE_ABSENT,
+			     KYMO_STR("no OpenMP runtime has loaded it into the program"),
+			     KYMO_STR("start the program with OMP_TOOL_LIBRARIES as "
+				      "kymo doctor openmp shows it; it takes LLVM's "
+				      "runtime, not GCC's"));
+}
+
 static int32_t stop(void *source, uint64_t deadline_ns)
 {
 	(void)source;
 	halt(deadline_ns);
+	if (!ky_tool_is_started())
+		tell_alone();
 	return KYMO_OK;
 }
 
