@@ -166,7 +166,9 @@ static int32_t apply_file(struct kymo_config *config, const char *path, enum nee
 		return KYMO_OK;
 	if (need != MUST_BE_THERE && status != KYMO_ERROR_CONFIG &&
 	    status != KYMO_ERROR_NO_MEMORY)
-		return warn(config, error, "%s", reason.message);
+		return warn(config, error, "%s%s: it is passed over",
+			    need == SHOULD_BE_THERE ? KINETO_VARIABLE ": " : "",
+			    reason.message);
 	return ky_error_set(error, status, "%s", reason.message);
 }
 

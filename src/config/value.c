@@ -123,6 +123,43 @@ static size_t fraction_size(struct kymo_str text)
 	return size;
 }
 
+/* A limit as people write it: in the largest unit that it is a whole number of. */
+static const char *limit_text(const struct ky_key *key, uint64_t limit, char out[32])
+{
+	static const struct unit sizes[] = {{" TiB", UINT64_C(1) << 40},
+					    {" GiB", 1 << 30},
+					    {" MiB", 1 << 20},
+					    {" kiB", 1 << 10},
+					    {"", 1}};
+	static const struct unit times[] = {{" h", UINT64_C(3600) * 1000000000},
+					    {" s", 1000000000},
+					    {" ms", 1000000},
+					    {" us", 1000},
+					    {" ns", 1}};
+	const struct unit *unit = key->kind == KY_KIND_SIZE ? sizes : times;
+
+	while (limit % unit->factor != 0)
+		unit++;
+	snprintf(out, 32, "%" PRIu64 "%s", limit / unit->factor, unit->name);
+	return out;
+}
+
+static int32_t refuse_range(const struct ky_key *key, uint64_t factor,
+			    struct kymo_error *error)
+{
+	char least[32], most[32];
+
+	/* Numbers without a unit are told in the key's own. */
+	if (key->kind == KY_KIND_INTEGER)
+		return ky_error_set(error, KYMO_ERROR_CONFIG,
+				    "from %" PRIu64 " to %" PRIu64 " is allowed",
+				    (key->least + factor - 1) / factor,
+				    key->most / factor);
+	return ky_error_set(error, KYMO_ERROR_CONFIG, "from %s to %s is allowed",
+			    limit_text(key, key->least, least),
+			    limit_text(key, key->most, most));
+}
+
 static int32_t read_number(const struct ky_key *key, struct kymo_str text,
 			   uint64_t factor, uint64_t *out, struct kymo_error *error)
 {
@@ -149,14 +186,8 @@ static int32_t read_number(const struct ky_key *key, struct kymo_str text,
 	factor *= unit->factor;
 	part = fraction_of(fraction, factor);
 	if (is_too_much || *out > (key->most - part) / factor ||
-	    *out * factor + part < key->least) {
-		/* With a unit of their own, limits are told in the key's. */
-		const uint64_t shown = key->kind == KY_KIND_INTEGER ? factor : 1;
-
-		return ky_error_set(error, KYMO_ERROR_CONFIG,
-				    "from %" PRIu64 " to %" PRIu64 " is allowed",
-				    (key->least + shown - 1) / shown, key->most / shown);
-	}
+	    *out * factor + part < key->least)
+		return refuse_range(key, factor, error);
 	*out = *out * factor + part;
 	return KYMO_OK;
 }

@@ -92,8 +92,8 @@ def a_bad_text_is_refused_with_file_line_and_reason(place):
     path = place.write("KYMO_OVERFLOW = drop\nKYMO_BUFFER_SIZE = 5MiB\n")
     status, out, err = place.run("config", path)
     assert status == 1 and out == "", (status, out)
-    assert err == f'kymo: {path}:2: KYMO_BUFFER_SIZE "5MiB": from 10485760 to ' \
-                  "1099511627776 is allowed\n", err
+    assert err == f'kymo: {path}:2: KYMO_BUFFER_SIZE "5MiB": from 10 MiB to 1 TiB ' \
+                  "is allowed\n", err
     status, _, err = place.run("config", "nowhere.conf")
     assert status == 1 and "nowhere.conf: No such file" in err, err
     assert place.run("config", "a", "b")[0] == 2
@@ -141,6 +141,9 @@ def warnings_are_said_before_the_program_runs(place):
     assert status == 0, err
     assert err.startswith(f'kymo: {path}:1: no key "KYMO_OVERFLOV"; did you mean '
                           "KYMO_OVERFLOW?\n"), err
+    status, _, err = place.run("config", KINETO_CONFIG="/no/file")
+    assert status == 0 and err == ("kymo: KINETO_CONFIG: cannot read the configuration /no/file: No such file "
+                                   "or directory: it is passed over\n"), err
 
 
 def a_key_of_files_in_the_environment_is_told(place):
