@@ -94,6 +94,19 @@ static void print_detail(const char *label, const char *text)
 	fputc('\n', stdout);
 }
 
+/* What was printed, line by line. */
+static void print_said(const char *text)
+{
+	while (text[0]) {
+		const size_t size = strcspn(text, "\n");
+		char *line = ky_must_copy(text, size);
+
+		print_detail("said", line);
+		free(line);
+		text += size + (text[size] == '\n');
+	}
+}
+
 /* Of a file that cannot be used: what it would be called. */
 static char *name_of(const struct kymo_finding *finding)
 {
@@ -135,7 +148,7 @@ static void print_finding(const struct kymo_finding *finding)
 	print_detail("remedy", finding->remedy);
 	for (size_t i = 0; finding->variables[i]; i++)
 		print_detail("sets", finding->variables[i]);
-	print_detail("said", finding->said);
+	print_said(finding->said);
 }
 
 static void print_end(const struct report *report)
