@@ -77,7 +77,9 @@ struct kymo_request_options {
 	const struct kymo_session_options *session; /* NULL: defaults */
 	/*
 	 * Told once, when it has ended, by a thread of the library or by the one whose
-	 * call ended it; no lock is held, so it may submit the next. NULL: poll.
+	 * call ended it; no lock is held, so it may submit the next. Who waits may hear
+	 * of the end before that: `context` has to stay until it has been called and has
+	 * returned. NULL: poll.
 	 */
 	void (*ended)(void *context, const struct kymo_request_status *status);
 	void *context;

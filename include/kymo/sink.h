@@ -299,6 +299,8 @@ struct kymo_sink_result {
 struct kymo_sink_options {
 	uint32_t struct_size;
 	uint32_t overwrite; /* 1: an existing file is replaced */
+	/* The reader whose needs are met beyond what was recorded, flagged as synthetic;
+	 * the sink knows their names, chrome's is "tensorboard". {NULL, 0}: none. */
 	struct kymo_str compat;
 	/* End of ABI 1.0 */
 };
