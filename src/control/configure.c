@@ -73,7 +73,7 @@ static int32_t check_window(struct kymo_recorder_options *options,
 	    1)
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "only one can say what is recorded: a delay or "
-				    "duration, a capture range, or start_paused");
+				    "duration, a capture range, or a paused start");
 	if (options->delay_ns > LATEST_NS || options->duration_ns > LATEST_NS)
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "a delay or duration of more than thirty years");

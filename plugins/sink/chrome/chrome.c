@@ -48,7 +48,7 @@ static int32_t open_sink(struct kymo_str path, const struct kymo_sink_options *o
 		status = ky_fault_set(
 			error, KYMO_ERROR_UNSUPPORTED,
 			"cannot write for the reader \"%.*s\": not known; "
-			"use --compat tensorboard, or none",
+			"tensorboard is, or none at all",
 			(int)(options->compat.size < 100 ? options->compat.size : 100),
 			options->compat.data);
 		goto fail;
