@@ -48,6 +48,7 @@ struct ky_info_type {
 /* A row: a thread, a queue, a lane of one. */
 struct ky_info_track {
 	char *name;
+	char *owner; /* the process that it is of, or NULL */
 	uint64_t events;
 };
 

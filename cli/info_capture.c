@@ -139,6 +139,16 @@ static char *track_name(const struct kymo_trace_track *track)
 	return ky_must_copy(text, strlen(text));
 }
 
+static char *owner_name(const struct kymo_trace_process *process)
+{
+	const int size = (int)(process->name.size < 200 ? process->name.size : 200);
+	char text[256];
+
+	snprintf(text, sizeof(text), "%.*s %" PRIu64, size,
+		 size ? process->name.data : "", process->pid);
+	return ky_must_copy(text, strlen(text));
+}
+
 static void count(struct ky_info *info, const struct kymo_trace_event *event)
 {
 	const struct kymo_trace_type *type = event->type;
@@ -150,8 +160,10 @@ static void count(struct ky_info *info, const struct kymo_trace_event *event)
 		return;
 	}
 	track = ky_info_track(info, &event->track->index, sizeof(event->track->index));
-	if (!track->name && track != &info->other_rows)
+	if (!track->name && track != &info->other_rows) {
 		track->name = track_name(event->track);
+		track->owner = owner_name(event->track->process);
+	}
 	if (event->kind == KYMO_EVENT_TRACK)
 		return;
 	track->events++;

@@ -350,7 +350,7 @@ static int compare_ranked(const void *a, const void *b)
 
 static void print_tracks(const struct ky_info *info)
 {
-	struct grid grid = {.columns = 2, .align = "rl"};
+	struct grid grid = {.columns = 3, .align = "rll"};
 	const size_t count = info->track_keys.count;
 	struct ranked *order;
 	size_t i;
@@ -368,9 +368,11 @@ static void print_tracks(const struct ky_info *info)
 		const char *words = info->track_keys.names[order[i].number].text;
 
 		snprintf(key, sizeof(key), "(no name) pid %.20s", words);
-		add_row(&grid,
-			(const char *[COLUMNS_MAX]){ky_say_count(events, track->events),
-						    track->name ? track->name : key});
+		/* One process has said who it is; of several, rows are called alike. */
+		add_row(&grid, (const char *[COLUMNS_MAX]){
+				       ky_say_count(events, track->events),
+				       track->name ? track->name : key,
+				       info->process_count > 1 ? track->owner : NULL});
 	}
 	print_grid(&grid);
 	print_rest(count);

@@ -204,12 +204,31 @@ static enum ky_json_token read_document(struct ky_trace *trace)
 	return token > KY_JSON_END ? ky_trace_next(trace) : token;
 }
 
+/* The pid is the first of the two words of a row's key. */
+static void take_owners(struct ky_trace *trace)
+{
+	struct ky_info *info = trace->info;
+
+	for (size_t i = 0; i < info->track_keys.count; i++) {
+		const char *pid = info->track_keys.names[i].text;
+		const size_t number = ky_table_number(&trace->pids, pid, strlen(pid), 0);
+		const char *name =
+			number == KY_TABLE_FULL ? NULL : trace->names[number].name;
+		char text[2 * KY_INFO_NAME_SIZE];
+
+		snprintf(text, sizeof(text), "%s%s%s", name ? name : "", name ? " " : "",
+			 pid);
+		info->tracks[i].owner = ky_must_copy(text, strlen(text));
+	}
+}
+
 /* Where the trace says nothing of its processes but their names, these are shown. */
 static void take_names(struct ky_trace *trace)
 {
 	struct ky_info *info = trace->info;
 	size_t i;
 
+	take_owners(trace);
 	if (info->process_count > 0) {
 		for (i = 0; i < trace->name_count; i++)
 			free(trace->names[i].name);

@@ -274,6 +274,18 @@ def test_an_existing_file_is_told_in_the_words_of_record():
     assert words in again.stderr.decode(), again
 
 
+def test_rows_of_several_processes_say_whose_they_are():
+    def rows_of(*processes):
+        events = [event for pid, name in processes for event in (
+            {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}},
+            {"ph": "M", "name": "thread_name", "pid": pid, "tid": 3, "args": {"name": "queue"}},
+            {"ph": "X", "name": "k", "pid": pid, "tid": 3, "ts": 1, "dur": 1})]
+        out = run("info", put("t.json", events))[1]
+        return [line.split() for line in out[out.index("ROWS"):].split("\n\n")[0].splitlines()[1:]]
+    assert rows_of((7, "job"), (8, "job")) == [["1", "queue", "job", "7"], ["1", "queue", "job", "8"]]
+    assert rows_of((7, "job")) == [["1", "queue"]]
+
+
 def test_one_is_singular():
     event = {"ph": "X", "cat": "kernel", "name": "k", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
     status, out, err = run("info", put("t.json", [event]))
