@@ -183,6 +183,35 @@ static void add_nested(struct ky_report *report, const struct ky_reader_capture 
 		 capture->header.pid, KY_NESTED_SOURCE, reason);
 }
 
+/*
+ * Of those that were asked for: one that is known to a process and of which nothing was
+ * said there is still in its create, prepare or start.
+ */
+static void add_loaded(struct fates *fates, const struct ky_catalog *catalog)
+{
+	const uint32_t count = ky_catalog_count(catalog, KY_ENTRY_SOURCE);
+
+	for (uint32_t id = 1; id <= count; id++) {
+		const struct ky_source_entry *source = ky_catalog_find(
+			catalog, KY_ENTRY_SOURCE, id, sizeof(*source), NULL);
+		char name[sizeof(fates->all->name)];
+
+		if (!source)
+			continue;
+		copy_line(name, sizeof(name), ky_catalog_string(catalog, source->name));
+		for (size_t i = 0; i < fates->count; i++) {
+			struct fate *fate = &fates->all[i];
+
+			if (fate->is_seen || strcmp(fate->name, name) != 0)
+				continue;
+			fate->is_seen = 1;
+			fate->state = KYMO_STATE_READY;
+			snprintf(fate->reason, sizeof(fate->reason),
+				 "it was loaded, and had not begun at the end");
+		}
+	}
+}
+
 static void add_losses(struct losses *losses, const struct ky_reader_capture *capture)
 {
 	losses->full += capture->header.lost_full_unowned;
@@ -364,6 +393,7 @@ int32_t ky_report_make(const char *path, const char *wanted, const char *const *
 		add_nested(report, capture);
 		tell_stopped(&capture->header, report->stopped, sizeof(report->stopped));
 		has_memory = add_states(&fates, capture->catalog);
+		add_loaded(&fates, capture->catalog);
 	}
 	tell_losses(&losses, report->losses, sizeof(report->losses));
 	tell_sources(&fates, report);

@@ -47,7 +47,7 @@ static void add_state(uint32_t source, uint32_t state, const char *reason,
 	intern(KY_ENTRY_STATE, &entry, sizeof(entry));
 }
 
-/* One process, which has recorded others: six sources, losses of several kinds. */
+/* One process, which has recorded others: seven sources, losses of several kinds. */
 static void fill(struct ky_capture *capture)
 {
 	uint32_t good = add_source("good"), bad = add_source("bad"),
@@ -57,6 +57,7 @@ static void fill(struct ky_capture *capture)
 
 	add_state(nested, KYMO_STATE_BUSY, "what it starts", NULL);
 	add_state(nested, KYMO_STATE_BUSY, "what it\nstarted", NULL);
+	add_source("hanging");
 	add_state(good, KYMO_STATE_READY, NULL, NULL);
 	add_state(good, KYMO_STATE_RECORDING, NULL, NULL);
 	add_state(bad, KYMO_STATE_DENIED, "no \"right\"\nto read", "ask root");
@@ -136,6 +137,18 @@ static void sources_that_failed_and_that_never_came_are_told_apart(void **state)
 	assert_string_equal(report.absent, "never, too");
 }
 
+static void a_source_that_was_loaded_and_never_began_is_not_absent(void **state)
+{
+	struct ky_report report;
+
+	(void)state;
+	assert_int_equal(ky_report_make(path, "never,hanging", NULL, &report, NULL),
+			 KYMO_OK);
+	assert_string_equal(report.absent, "never");
+	assert_non_null(strstr(report.failed, "hanging: did not start: it was loaded, "
+					      "and had not begun at the end"));
+}
+
 static void what_is_missing_of_a_source_that_recorded_is_told_in_a_line(void **state)
 {
 	struct ky_report report;
@@ -207,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losses_are_told_by_reason),
 		cmocka_unit_test(sources_that_failed_and_that_never_came_are_told_apart),
+		cmocka_unit_test(a_source_that_was_loaded_and_never_began_is_not_absent),
 		cmocka_unit_test(
 			what_is_missing_of_a_source_that_recorded_is_told_in_a_line),
 		cmocka_unit_test(
