@@ -133,6 +133,21 @@ static int32_t check_required(const struct front *front, struct kymo_error *erro
 	return KYMO_OK;
 }
 
+/* Of what is not the caller's own, but the configuration's. */
+static void tell_origins(struct front *front)
+{
+	const struct kymo_recorder_options *options = &front->options;
+	const struct kymo_config *config =
+		options->config ? options->config : front->config;
+	const struct ky_value *sources = ky_config_value(config, KY_KEY_SOURCES);
+	const struct ky_value *types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES);
+
+	if (options->sources == (const char *const *)sources->list)
+		front->selection.sources_origin = sources->origin;
+	if (options->types == types->text)
+		front->selection.types_origin = types->origin;
+}
+
 static int32_t open_reception(struct front *front, struct kymo_error *error)
 {
 	const struct kymo_recorder_options *options = &front->options;
@@ -151,6 +166,7 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 		return status;
 	front->selection.warning = options->warning;
 	front->selection.warning_context = options->warning_context;
+	tell_origins(front);
 	status = ky_selection_make(&front->selection, options->sources, options->types,
 				   environ, reception->path, error);
 	return status ? status : check_required(front, error);

@@ -27,6 +27,8 @@ struct ky_selection {
 	/* The caller's, before ky_selection_make: told of each such one instead. */
 	void (*warning)(void *context, const char *text);
 	void *warning_context;
+	/* The same: who has set them ("/etc/kymo.conf:3"), where it was no argument. */
+	const char *sources_origin, *types_origin;
 };
 
 /*
@@ -37,7 +39,7 @@ struct ky_selection {
  * A source none of whose activity types is wanted (`types`: as in
  * registry/type_filter.h, checked here) is not brought into the program.
  * Nothing of a plug-in is run but its entry, and its check of options in a process that
- * is thrown away. Zero the object, but for `warning`, before.
+ * is thrown away. Zero the object, but for what is the caller's, before.
  */
 int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 			  const char *types, char *const *variables,

@@ -146,6 +146,16 @@ def warnings_are_said_before_the_program_runs(place):
                                    "or directory: it is passed over\n"), err
 
 
+def what_no_source_or_type_is_says_who_has_configured_it(place):
+    path = place.write("\nACTIVITY_TYPES = kernl\nKYMO_SOURCES = nosuch\n")
+    status, _, err = place.record("-o", "t.json", KYMO_CONFIG=path)
+    assert status == 125 and err.startswith(f"kymo: {path}:3: KYMO_SOURCES: there is no source "), err
+    status, _, err = place.record("-o", "t.json", "-t", "app", KYMO_CONFIG=path)
+    assert status == 125 and err.startswith(f"kymo: {path}:2: ACTIVITY_TYPES: "), err
+    status, _, err = place.record("-o", "t.json", "-t", "nosuch", KYMO_CONFIG=path)
+    assert status == 125 and err.startswith("kymo: there is no source "), err
+
+
 def a_key_of_files_in_the_environment_is_told(place):
     status, _, err = place.record("-o", "t.json", ACTIVITY_TYPES="kernl")
     assert status == 0, err
