@@ -262,7 +262,7 @@ static void each_number_is_there_once_or_counted_while_others_write(void **state
 	for (int i = 0; i < WRITERS; i++)
 		pthread_join(writers[i], NULL);
 	/* Else nothing was compared. */
-assert_true(unknown < 2 * SNAPSHOTS);
+	assert_true(unknown < 2 * SNAPSHOTS);
 	end();
 	assert_int_equal(count_files(), 0);
 }
