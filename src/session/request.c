@@ -2,13 +2,9 @@
 /* Requests as the program makes and follows them. */
 #include "session/request.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,62 +12,10 @@
 #include "base/thread.h"
 #include "session/page.h"
 #include "session/plan.h"
+#include "session/save.h"
 #include "session/session.h"
-#include "session/sinks.h"
 
 #define SIZE_LEAST offsetof(struct kymo_request_options, context)
-#define PATH_SIZE  sizeof(((struct kymo_request_status *)NULL)->path)
-
-/* That a file can be made beside `path`; else the recording would be for nothing. */
-static int32_t check_folder(const char *path, struct kymo_error *error)
-{
-	const char *slash = strrchr(path, '/');
-	char folder[PATH_SIZE] = ".";
-
-	if (slash)
-		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
-	if (access(folder, W_OK | X_OK) == 0)
-		return KYMO_OK;
-	return ky_error_set_errno(error, errno, "cannot write to \"%s\"", folder);
-}
-
-/* What is there already: nothing, or a file that is to be replaced. */
-static int32_t check_existing(const char *path, uint32_t overwrite,
-			      struct kymo_error *error)
-{
-	struct stat found;
-
-	if (stat(path, &found) != 0)
-		return KYMO_OK;
-	if (!overwrite)
-		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or set "
-				    "overwrite",
-				    path);
-	if (S_ISDIR(found.st_mode))
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "\"%s\" is a folder: name a file in it", path);
-	return KYMO_OK;
-}
-
-static int32_t check_path(const char *path, uint32_t overwrite, struct kymo_error *error)
-{
-	struct ky_sink_choice choice;
-	int32_t status;
-	int is_file;
-
-	if (!path || !path[0])
-		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
-	if (strlen(path) >= PATH_SIZE)
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "the path is too long: \"%s\"", path);
-	/* What another protocol's path is, only its sink knows. */
-	is_file = ky_sink_path(path) == path;
-	status = is_file ? check_existing(path, overwrite, error) : KYMO_OK;
-	if (status == KYMO_OK && !ky_is_capture_path(path))
-		status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
-	return status == KYMO_OK && is_file ? check_folder(path, error) : status;
-}
 
 int32_t ky_request_plan(const struct kymo_request_options *options,
 			struct ky_schedule_plan *out, struct kymo_error *error)
@@ -92,7 +36,7 @@ static int32_t make_request(const struct kymo_request_options *options,
 			    struct ky_request *out, struct kymo_error *error)
 {
 	struct ky_schedule_plan plan;
-	int32_t status = check_path(options->path, options->overwrite, error);
+	int32_t status = ky_save_check_path(options->path, options->overwrite, error);
 
 	/* It will be made again: the program goes on meanwhile. */
 	if (status == KYMO_OK)

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -164,21 +165,62 @@ int32_t ky_save_prepare(struct ky_save *save, const char *path,
 	return status == KYMO_OK ? ky_result_check(summary, error) : status;
 }
 
-/* Whether anybody writes such a file, which for an export is no question of captures. */
-static int32_t check_name(const char *path, struct kymo_error *error)
+/* That a file can be made beside `path`; else the recording would be for nothing. */
+static int32_t check_folder(const char *path, struct kymo_error *error)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX] = ".";
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
+	if (access(folder, W_OK | X_OK) == 0)
+		return KYMO_OK;
+	return ky_error_set_errno(error, errno, "cannot write to \"%s\"", folder);
+}
+
+/* What is there already: nothing, a file to be replaced, or a pipe, written as it is. */
+static int32_t check_existing(const char *path, uint32_t overwrite,
+			      struct kymo_error *error)
+{
+	struct stat found;
+
+	if (stat(path, &found) != 0 || S_ISFIFO(found.st_mode))
+		return KYMO_OK;
+	if (!overwrite)
+		return ky_error_set(error, KYMO_ERROR_EXISTS,
+				    "\"%s\" exists already: name another file, or set "
+				    "overwrite",
+				    path);
+	if (S_ISDIR(found.st_mode))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "\"%s\" is a folder: name a file in it", path);
+	return KYMO_OK;
+}
+
+int32_t ky_save_check_path(const char *path, uint32_t overwrite, struct kymo_error *error)
 {
 	struct ky_sink_choice choice;
+	int32_t status;
+	int is_file;
 
-	return ky_is_capture_path(path)
-		       ? KYMO_OK
-		       : ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+	if (!path || !path[0])
+		return ky_error_set(error, KYMO_ERROR_INVALID, "no path to save to");
+	if (strlen(path) >= PATH_MAX)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "the path is too long: \"%s\"", path);
+	/* What another protocol's path is, only its sink knows. */
+	is_file = ky_sink_path(path) == path;
+	status = is_file ? check_existing(path, overwrite, error) : KYMO_OK;
+	if (status == KYMO_OK && !ky_is_capture_path(path))
+		status = ky_sink_choose(path, KY_CAPTURE_SUFFIX, &choice, error);
+	return status == KYMO_OK && is_file ? check_folder(path, error) : status;
 }
 
 int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
 		    struct kymo_summary *summary, struct kymo_error *error)
 {
 	char path[PATH_MAX];
-	int32_t status = check_name(save->path, error);
+	int32_t status = ky_save_check_path(save->path, save->options.overwrite, error);
 
 	ky_progress_step(save->progress, PERCENT_COPIED, 1);
 	if (status == KYMO_OK)

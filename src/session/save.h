@@ -26,6 +26,13 @@ int32_t ky_save_prepare(struct ky_save *save, const char *path,
 			const struct kymo_sink_options *options,
 			const struct kymo_summary *summary, struct kymo_error *error);
 
+/*
+ * What can be known of a path before anything is copied: whether anybody writes such a
+ * file, whether it is there and to be kept, whether its folder can be written to.
+ */
+int32_t ky_save_check_path(const char *path, uint32_t overwrite,
+			   struct kymo_error *error);
+
 /* KYMO_ERROR_CANCELLED, by the progress: there is no file then. */
 int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
 		    struct kymo_summary *summary, struct kymo_error *error);

@@ -385,6 +385,8 @@ static void what_cannot_be_saved_leaves_nothing_behind(void **state)
 		assert_int_equal(
 			kymo_session_save(session, cases[i].path, NULL, NULL, &error),
 			cases[i].status);
+	/* And not to a file that the program has never heard of. */
+	assert_non_null(strstr(error.message, "cannot write to \"/nowhere/\""));
 	assert_int_equal(
 		kymo_session_save(session, in_folder("trace.xyz"), NULL, NULL, &error),
 		KYMO_ERROR_UNSUPPORTED);
