@@ -100,7 +100,8 @@ KYMO_API int32_t kymo_request_submit(const struct kymo_request_options *options,
  * warm-up and start, by time and by iterations, by libkineto's keys or, before those, by
  * KYMO_DURATION and KYMO_DELAY (counted from now). The duration, 500 ms, and the warm-up,
  * 5 s, have libkineto's defaults; where nobody has set the warm-up, half of KYMO_DELAY is
- * the most. `path` is the caller's: see kymo_output_name.
+ * the most. `path` is the caller's: see kymo_output_name. config NULL: what files and
+ * environment say now.
  */
 KYMO_API int32_t kymo_request_configure(struct kymo_request_options *options,
 					const struct kymo_config *config,

@@ -58,19 +58,31 @@ static void configure_iterations(struct kymo_request_options *options,
 				     ky_config_number(config, KY_KEY_START_ROUND_UP));
 }
 
-int32_t kymo_request_configure(struct kymo_request_options *options,
-			       const struct kymo_config *config, struct kymo_error *error)
+static void configure(struct kymo_request_options *options,
+		      const struct kymo_config *config)
 {
-	uint64_t duration_ms;
+	const uint64_t duration_ms =
+		first_of(ky_config_number(config, KY_KEY_DURATION) / NS_PER_MS,
+			 ky_config_effective(config, KY_KEY_DURATION_MS));
 
-	if (!options || !config || !KYMO_HAS_FIELD(options, iterations))
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "options with their size and a configuration are "
-				    "needed");
-	duration_ms = first_of(ky_config_number(config, KY_KEY_DURATION) / NS_PER_MS,
-			       ky_config_effective(config, KY_KEY_DURATION_MS));
 	options->duration_ms = first_of(options->duration_ms, duration_ms);
 	configure_start(options, config);
 	configure_iterations(options, config);
-	return KYMO_OK;
+}
+
+int32_t kymo_request_configure(struct kymo_request_options *options,
+			       const struct kymo_config *config, struct kymo_error *error)
+{
+	struct kymo_config *own = NULL;
+	int32_t status = KYMO_OK;
+
+	if (!options || !KYMO_HAS_FIELD(options, iterations))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "options with their size are needed");
+	if (!config)
+		status = kymo_config_create(&own, NULL, error);
+	if (status == KYMO_OK)
+		configure(options, config ? config : own);
+	kymo_config_destroy(own);
+	return status;
 }

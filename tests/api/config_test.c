@@ -363,8 +363,6 @@ static void a_delay_counts_from_now(void **state)
 	assert_true(options.start_unix_ms / 1000 <= (int64_t)time(NULL) + 3601);
 	assert_int_equal(kymo_request_configure(&small, config, NULL),
 			 KYMO_ERROR_INVALID);
-	assert_int_equal(kymo_request_configure(&options, NULL, NULL),
-			 KYMO_ERROR_INVALID);
 	kymo_config_destroy(config);
 }
 
@@ -402,6 +400,22 @@ static void the_default_warm_up_fits_a_short_delay(void **state)
 			assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
 		kymo_config_destroy(config);
 	}
+}
+
+static void without_a_configuration_a_request_reads_it(void **state)
+{
+	struct kymo_request_options options = {.struct_size = sizeof(options)};
+	struct kymo_error error = {0};
+
+	(void)state;
+	write_file(own, "ACTIVITIES_DURATION_MSECS = 123\n");
+	assert_int_equal(kymo_request_configure(&options, NULL, &error), KYMO_OK);
+	assert_int_equal(options.duration_ms, 123);
+	write_file(own, "ACTIVITIES_DURATION_MSECS = many\n");
+	assert_int_equal(kymo_request_configure(&options, NULL, &error),
+			 KYMO_ERROR_CONFIG);
+	assert_non_null(strstr(error.message, own));
+	write_both(state);
 }
 
 static void a_name_is_made_by_pattern_or_configuration(void **state)
@@ -454,6 +468,7 @@ int main(void)
 		CASE(a_request_is_filled_from_libkinetos_keys),
 		CASE(a_delay_counts_from_now),
 		CASE(the_default_warm_up_fits_a_short_delay),
+		CASE(without_a_configuration_a_request_reads_it),
 		CASE(a_name_is_made_by_pattern_or_configuration),
 	};
 
