@@ -274,7 +274,7 @@ static void tell_losses(const struct losses *losses, char *out, size_t size)
 		{"dropped by sources, at least", losses->at_least},
 		{"without a time", losses->untimed},
 		{"came too late", losses->late},
-		{"no valid records", losses->invalid},
+		{"invalid", losses->invalid},
 		{"not completed", losses->pending},
 		{"names not kept", losses->names},
 	};

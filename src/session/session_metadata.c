@@ -102,8 +102,8 @@ static int32_t add(struct kymo_session *session, const struct kymo_value *value,
 							     : "stopped");
 	if (has_key(session, value->key))
 		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "the session has a value for the key %u already, "
-				    "which stays",
+				    "the session has a value for the key with number %u "
+				    "already, which stays",
 				    value->key);
 	kept = copy(value);
 	status = kept ? publish(session, value) : KYMO_ERROR_NO_MEMORY;
