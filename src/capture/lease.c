@@ -67,7 +67,8 @@ static uint32_t intern_own_track(uint32_t tid)
 	return id;
 }
 
-void ky_lease_give(struct ky_capture *capture, struct ky_writer *writer)
+/* The writer's chunk goes back to the pool. */
+static void give_chunk(struct ky_capture *capture, struct ky_writer *writer)
 {
 	if (writer->chunk) {
 		/* A lease line and one record: less is not worth being given on. */
@@ -80,7 +81,7 @@ void ky_lease_give(struct ky_capture *capture, struct ky_writer *writer)
 
 void ky_lease_give_all(struct ky_capture *capture, struct ky_writer *writer)
 {
-	ky_lease_give(capture, writer);
+	give_chunk(capture, writer);
 	ky_pool_give_slot(capture, writer->slot);
 	writer->slot = NULL;
 }
@@ -214,7 +215,7 @@ static int lease_chunk(struct ky_capture *capture, struct ky_writer *writer,
 	struct ky_chunk_header *header;
 	uint64_t now = ky_monotonic_ns();
 
-	ky_lease_give(capture, writer);
+	give_chunk(capture, writer);
 	writer->chunk = ky_pool_take(capture, lines + 1);
 	if (!writer->chunk && ky_lease_revoke_idle(capture, now) > 0)
 		writer->chunk = ky_pool_take(capture, lines + 1);

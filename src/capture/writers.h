@@ -16,10 +16,10 @@ struct ky_writers {
 
 extern struct ky_writers ky_writers;
 
-/* The writer's chunk goes back to the pool; its thread is not inside. pool_lock held. */
-void ky_lease_give(struct ky_capture *capture, struct ky_writer *writer);
-
-/* Its slot as well: the writer takes part no more. */
+/*
+ * The writer's chunk and slot go back: it takes part no more. Its thread is not inside.
+ * pool_lock held.
+ */
 void ky_lease_give_all(struct ky_capture *capture, struct ky_writer *writer);
 
 /*

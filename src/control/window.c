@@ -8,7 +8,6 @@
 #include "base/clock.h"
 
 #define NS_PER_MS 1000000u
-#define NS_PER_S  1000000000u
 
 /* "1.5 s", to the millisecond: it is for people. */
 static const char *seconds(char out[32], uint64_t ns)

@@ -286,7 +286,9 @@ static int32_t find_own_folder(char *out, size_t size)
 	return status;
 }
 
-int32_t ky_plugin_folder(const char *kind, char *out, size_t size)
+/* The folder that plug-ins of a kind ("source", "sink") are found in, by where this
+ * library lies. */
+static int32_t find_folder(const char *kind, char *out, size_t size)
 {
 	/* Installed, and the build tree, where "kymo" is a program and cannot match. */
 	static const char *const between[] = {"/kymo", ""};
@@ -329,7 +331,7 @@ int32_t ky_plugin_each(const char *kind, ky_plugin_file_fn visit, void *context,
 	int count, stopped = 0;
 
 	/* No folder is no plug-in, which is for the caller to judge. */
-	if (ky_plugin_folder(kind, folder, sizeof(folder)) != KYMO_OK)
+	if (find_folder(kind, folder, sizeof(folder)) != KYMO_OK)
 		return KYMO_OK;
 	count = scandir(folder, &names, has_suffix, compare_names);
 	if (count < 0)
@@ -428,7 +430,7 @@ int32_t ky_plugin_path(const char *kind, const char *name, char *out, size_t siz
 		length = snprintf(out, size, "%s/%s",
 				  strcmp(folder, "/") == 0 ? "" : folder, name);
 	} else {
-		if (ky_plugin_folder(kind, folder, sizeof(folder)) != KYMO_OK)
+		if (find_folder(kind, folder, sizeof(folder)) != KYMO_OK)
 			return say_not_installed(kind, name, folder, error);
 		length = snprintf(out, size, "%s/%s" SUFFIX, folder, name);
 	}

@@ -18,10 +18,6 @@
 int32_t ky_plugin_load(const char *path, const struct kymo_plugin **out,
 		       struct kymo_error *error);
 
-/* The folder that plug-ins of a kind ("source", "sink") are found in, by where this
- * library lies. */
-int32_t ky_plugin_folder(const char *kind, char *out, size_t size);
-
 /* Of "NAME" or "PATH", each with ":OPTION=VALUE" or without: whether it is a path, which
  * has a '/'; and where the option begins, which of a path is behind ".so", or the end. */
 int ky_plugin_is_path(const char *item);

@@ -8,7 +8,8 @@
 
 KYMO_STATIC_ASSERT(KY_CHUNK_LINES < 1u << KY_CHUNK_LINE_BITS);
 
-uint32_t ky_record_track(const struct ky_model_capture *capture,
+/* The track that it names, by the capture's number; 0: that of the thread. */
+static uint32_t track_of(const struct ky_model_capture *capture,
 			 const struct kymo_record *record)
 {
 	const struct kymo_record_counter *counter = (const void *)record;
@@ -24,7 +25,7 @@ uint32_t ky_record_track(const struct ky_model_capture *capture,
 uint32_t ky_record_row(const struct ky_record *record)
 {
 	const struct ky_model_capture *capture = record->capture;
-	uint32_t track = ky_record_track(capture, record->first);
+	uint32_t track = track_of(capture, record->first);
 
 	if (track == 0) {
 		const uint16_t type = record->first->type;
@@ -40,7 +41,7 @@ uint32_t ky_record_row(const struct ky_record *record)
 struct ky_clock_map *ky_record_clock(const struct ky_model_capture *capture,
 				     const struct kymo_record *record)
 {
-	uint32_t track = ky_record_track(capture, record), clock = 0;
+	uint32_t track = track_of(capture, record), clock = 0;
 
 	if ((record->flags & KYMO_RECORD_HOST_CLOCK) == 0 && track != 0) {
 		if (track >= capture->track_count)

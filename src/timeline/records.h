@@ -26,9 +26,6 @@ static inline uint32_t ky_record_lines(const struct kymo_record *first,
 	return first->lines;
 }
 
-/* The track that it names, by the capture's number; 0: that of the thread. */
-uint32_t ky_record_track(const struct ky_model_capture *capture,
-			 const struct kymo_record *record);
 /* The model's track that it is on. */
 uint32_t ky_record_row(const struct ky_record *record);
 /* The clock of its times; NULL: unknown. */

@@ -68,7 +68,8 @@ static struct kymo_trace_value *add_keyed(struct ky_values *values, uint16_t key
 	return value;
 }
 
-struct kymo_str ky_values_text(struct ky_values *values, uint32_t id)
+/* The text of a string's number: "(unknown string 17)" if it is not there. */
+static struct kymo_str text_of(struct ky_values *values, uint32_t id)
 {
 	struct kymo_str text = ky_catalog_string(values->capture->catalog, id);
 
@@ -138,7 +139,7 @@ struct kymo_str ky_values_number(struct ky_values *values, uint32_t type, uint64
 		return ky_values_keep(
 			values, ky_arena_format(values->arena,
 						"(unknown string %" PRIu64 ")", raw));
-	return ky_values_text(values, (uint32_t)raw);
+	return text_of(values, (uint32_t)raw);
 }
 
 static int convert_time(struct ky_values *values, uint64_t raw, int64_t *ns)
@@ -339,7 +340,7 @@ void ky_values_add_counters(struct ky_values *values, uint32_t group, const uint
 			return;
 		*value = (struct kymo_trace_value){.count = 0};
 		if (i < known) {
-			value->key = ky_values_text(values, counters[i].name);
+			value->key = text_of(values, counters[i].name);
 			value->unit = ky_catalog_string(values->capture->catalog,
 							counters[i].unit);
 			type = counters[i].value_type;

@@ -51,9 +51,7 @@ void ky_values_add_counters(struct ky_values *values, uint32_t group, const uint
 int32_t ky_values_take(struct ky_values *values, const struct kymo_trace_value **out,
 		       size_t *count);
 
-/* The text of a string's number: "(unknown string 17)" if it is not there. */
-struct kymo_str ky_values_text(struct ky_values *values, uint32_t id);
-/* The same of 64 bits that a value has: STRING or CODE, by `type`. */
+/* The text of 64 bits that a value has: STRING or CODE, by `type`. */
 struct kymo_str ky_values_number(struct ky_values *values, uint32_t type, uint64_t raw);
 /* The same of a code address: "function+0x12 (file.c:34)", or as much as is known. */
 struct kymo_str ky_values_code(struct ky_values *values, uint64_t id);

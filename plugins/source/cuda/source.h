@@ -129,7 +129,6 @@ static inline uint16_t ky_key_number(enum ky_key key)
 /* Values for attribute sets. */
 struct kymo_value ky_value_number(enum ky_key key, uint64_t number);
 struct kymo_value ky_value_double(enum ky_key key, double number);
-struct kymo_value ky_value_text(enum ky_key key, const char *text);
 struct kymo_value ky_value_array(enum ky_key key, const int64_t *numbers, uint32_t count);
 
 #endif

@@ -178,12 +178,6 @@ struct kymo_value ky_value_double(enum ky_key key, double number)
 	return ky_value_number(key, kymo_double_bits(number));
 }
 
-struct kymo_value ky_value_text(enum ky_key key, const char *text)
-{
-	return ky_value_number(key,
-			       ky_source.host->string(ky_source.self, kymo_text(text)));
-}
-
 struct kymo_value ky_value_array(enum ky_key key, const int64_t *numbers, uint32_t count)
 {
 	struct kymo_value value = ky_value_number(key, 0);
