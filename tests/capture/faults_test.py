@@ -156,10 +156,4 @@ def a_second_dead_keeper_leaves_the_streamed_file(recording):
 
 
 if __name__ == "__main__":
-    main([
-        nothing_is_lost_when_the_program_is_killed,
-        nothing_is_lost_when_the_keeper_is_killed,
-        nothing_is_lost_when_the_front_is_killed,
-        what_was_streamed_is_there_when_both_are_killed,
-        a_second_dead_keeper_leaves_the_streamed_file,
-    ])
+    main(globals())

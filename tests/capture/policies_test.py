@@ -205,16 +205,4 @@ def streaming_ends_before_the_disk_is_full(recording):
 
 
 if __name__ == "__main__":
-    main([
-        a_flood_is_streamed,
-        a_flood_is_dropped,
-        a_flood_overwrites_the_oldest,
-        ten_thousand_threads_in_one_buffer_lose_nothing,
-        two_thousand_idle_threads_do_not_starve_one_that_works,
-        sixteen_processes_attach_at_once_and_lose_nothing,
-        marks_in_signal_handlers_are_taken_or_counted,
-        marks_across_fork_clone_and_vfork_are_taken_or_counted,
-        a_keeper_that_is_held_up_does_not_hold_up_the_program,
-        streaming_ends_at_its_limit_and_says_so,
-        streaming_ends_before_the_disk_is_full,
-    ])
+    main(globals())

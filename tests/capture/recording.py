@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from tap import Skip, run_cases
+from tap import Skip, cases_of, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -196,5 +196,5 @@ def with_recording(case):
         recording.remove()
 
 
-def main(cases):
-    run_cases(cases, with_recording)
+def main(names):
+    run_cases(cases_of(names, "recording"), with_recording)

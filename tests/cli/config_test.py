@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from tap import in_folder, run_cases
+from tap import cases_of, in_folder, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -165,10 +165,5 @@ def a_key_of_files_in_the_environment_is_told(place):
     assert err == "", err
 
 
-CASES = [value for value in list(globals().values())
-         if callable(value) and getattr(value, "__code__", None) and
-         value.__code__.co_varnames[:1] == ("place",) and value.__name__ != "keys"]
-
-
 if __name__ == "__main__":
-    run_cases(CASES, lambda case: in_folder(lambda folder: case(Place(folder))))
+    run_cases(cases_of(globals(), "place"), lambda case: in_folder(lambda folder: case(Place(folder))))

@@ -86,12 +86,5 @@ def a_sink_that_ends_the_process_is_told_and_is_no_success(place):
     assert "3 events" in result.out, result
 
 
-CASES = [
-    what_takes_long_says_how_far_it_is_on_a_terminal,
-    a_capture_that_is_named_twice_is_refused,
-    nothing_is_said_to_a_file,
-    a_sink_that_ends_the_process_is_told_and_is_no_success,
-]
-
 if __name__ == "__main__":
-    main(CASES)
+    main(globals())

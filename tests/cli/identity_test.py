@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from record_test import BUILD, INJECTED, MARKS, PROGRAMS, Skip, check, main, need_forks_of_threads
+from record_test import BUILD, INJECTED, PROGRAMS, Skip, check, main, need_forks_of_threads
 
 LIBRARY = os.path.join(BUILD, "libkymo.so")
 OTHER_MAJOR = os.path.join(PROGRAMS, "kymo_other_major.so")
@@ -162,20 +162,5 @@ def processes_of_two_pid_namespaces_are_told_apart(place):
     place.check_tidy()
 
 
-CASES = [
-    a_second_copy_of_the_library_records_beside_the_first,
-    a_forked_child_goes_on_with_both_copies,
-    the_first_copy_is_not_taken_for_the_second,
-    a_copy_within_the_program_records_beside_that_of_a_plugin,
-    a_copy_of_another_version_is_recorded_if_it_speaks_the_same,
-    a_copy_that_speaks_another_protocol_is_refused_and_its_process_named,
-    a_plugin_that_is_loaded_twice_attaches_once,
-    a_second_copy_of_a_plugin_is_a_source_of_its_own,
-    a_plugin_that_two_namespaces_load_records_in_both,
-    what_was_recorded_before_and_after_exec_is_one_process,
-    exec_in_the_midst_of_other_threads_loses_nothing,
-    processes_of_two_pid_namespaces_are_told_apart,
-]
-
 if __name__ == "__main__":
-    main(CASES)
+    main(globals())

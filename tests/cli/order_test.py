@@ -152,16 +152,5 @@ def only_a_process_that_takes_orders_has_a_thread_for_them(place):
     assert result.out == f"{descriptors}, {int(threads.split()[0]) + 1} threads\n", result
 
 
-CASES = [
-    nothing_is_recorded_between_rest_and_record,
-    what_a_source_hands_in_meanwhile_is_filtered,
-    a_process_that_comes_meanwhile_begins_at_rest,
-    orders_may_repeat_and_end_with_rest,
-    another_keeper_knows_the_order,
-    who_does_not_obey_is_told,
-    orders_that_cannot_be_are_refused,
-    only_a_process_that_takes_orders_has_a_thread_for_them,
-]
-
 if __name__ == "__main__":
-    main(CASES)
+    main(globals())

@@ -17,7 +17,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from tap import Skip, run_cases
+from tap import Skip, cases_of, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -1076,12 +1076,6 @@ def memory_that_could_shrink_is_not_mapped(place):
     server.close()
 
 
-CASES = [value for value in list(globals().values())
-         if callable(value) and getattr(value, "__code__", None) and
-         value.__code__.co_varnames[:1] == ("place",) and value.__name__ not in
-         ("session_of", "listen")]
-
-
 def in_place(case):
     place = Place()
     try:
@@ -1090,9 +1084,10 @@ def in_place(case):
         place.remove()
 
 
-def main(cases):
-    run_cases(cases, in_place)
+def main(names, *helpers):
+    """Runs the functions that take a place alone, but for helpers."""
+    run_cases([case for case in cases_of(names, "place") if case not in helpers], in_place)
 
 
 if __name__ == "__main__":
-    main(CASES)
+    main(globals(), session_of, listen)

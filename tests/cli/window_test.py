@@ -222,9 +222,5 @@ def what_makes_no_sense_is_refused_in_one_line_before_anything_runs(place):
     assert place.left() == [], place.left()
 
 
-CASES = [value for value in list(globals().values())
-         if callable(value) and getattr(value, "__module__", "") == __name__
-         and value not in (record, trace_of)]
-
 if __name__ == "__main__":
-    main(CASES)
+    main(globals(), trace_of)

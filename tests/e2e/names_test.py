@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from tap import run_cases
+from tap import cases_of, run_cases
 from trace import check
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -181,15 +181,10 @@ def replacements_are_counted(recorded):
     assert sink["invalid utf-8 replaced"] >= 3 * bad > 0
 
 
-CASES = [the_capture_has_every_byte, names_of_spans_and_instants_are_equal,
-         keys_values_and_units_are_equal, process_thread_and_command_line_are_equal,
-         replacements_are_counted]
-
-
 def main():
     with tempfile.TemporaryDirectory(prefix="kn-") as folder:
         recorded = Recorded(folder)
-        run_cases(CASES, lambda case: case(recorded))
+        run_cases(cases_of(globals(), "recorded"), lambda case: case(recorded))
 
 
 if __name__ == "__main__":

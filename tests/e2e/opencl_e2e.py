@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-from tap import Skip, run_cases
+from tap import Skip, cases_of, run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -108,10 +108,10 @@ def same_but_numbers(a, b):
     return words(a) == words(b)
 
 
-def chains(folder):
+def chains(scratch):
     """Commands that start a program with other layers around ours: none, inside, outside, both.
     The first one named is the innermost."""
-    inner, outer = (shutil.copy(os.path.join(PROGRAMS, "cl_layer.so"), os.path.join(folder, name))
+    inner, outer = (shutil.copy(os.path.join(PROGRAMS, "cl_layer.so"), os.path.join(scratch, name))
                     for name in ("inner.so", "outer.so"))
     start = 'exec "$@"'
     for layers in ("$OPENCL_LAYERS", f"{inner}:$OPENCL_LAYERS", f"$OPENCL_LAYERS:{outer}",
@@ -326,23 +326,5 @@ def valgrind_finds_nothing_in_a_recorded_program(folder):
     assert len(Trace(path).kernels) > 600
 
 
-CASES = [
-    every_kernel_of_clpeak_has_its_launch_and_its_arrow,
-    the_compressed_trace_is_the_same,
-    four_forked_workers_are_four_groups_of_one_trace,
-    four_spawned_workers_are_four_groups_of_one_trace,
-    a_shell_around_the_program_makes_no_difference,
-    two_ranks_under_mpirun_are_one_trace,
-    a_program_killed_at_any_point_leaves_what_it_committed,
-    a_program_that_never_uses_a_device_gives_an_empty_trace,
-    clfft_says_what_it_says_plain,
-    pyopencl_is_told_what_it_is_told_plain,
-    every_answer_is_the_plain_one,
-    threads_that_launch_while_the_process_forks_spawns_and_execs_lose_nothing,
-    all_that_was_over_when_threads_were_killed_is_there,
-    valgrind_finds_nothing_in_a_recorded_program,
-]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

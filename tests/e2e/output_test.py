@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from tap import Skip, run_cases
+from tap import Skip, cases_of, run_cases
 from trace import check
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -248,11 +248,6 @@ def a_recording_that_cannot_be_written_is_kept_and_named(place):
 
 # ---- TAP ----
 
-CASES = [value for name, value in list(globals().items())
-         if callable(value) and getattr(value, "__code__", None) and
-         value.__code__.co_varnames[:1] == ("place",) and value.__code__.co_argcount == 1]
-
-
 def record(folder, name, spans):
     path = os.path.join(folder, name + ".kymo")
     subprocess.run([KYMO, "record", "-o", path, "--", MARKS, "mark", str(spans)], check=True,
@@ -271,7 +266,7 @@ def main():
                 case(place)
             finally:
                 shutil.rmtree(place.path, ignore_errors=True)
-        run_cases(CASES, call)
+        run_cases(cases_of(globals(), "place"), call)
 
 
 if __name__ == "__main__":

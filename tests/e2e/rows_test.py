@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from tap import run_cases
+from tap import cases_of, run_cases
 from trace import Trace, ns
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -92,9 +92,5 @@ def what_is_deeper_than_512_goes_to_further_lanes(folder):
     assert len(found) == -(-DEEP // DEPTH), {tid: len(spans) for tid, spans in found.items()}
 
 
-CASES = [overlaps_go_to_lanes_of_their_own, spans_that_begin_together_are_written_longest_first,
-         what_is_deeper_than_512_goes_to_further_lanes]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

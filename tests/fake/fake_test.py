@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
-from tap import run_cases
+from tap import cases_of, run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -485,10 +485,5 @@ def a_source_that_never_stops_is_refused_and_counted(folder):
     assert 10 < ledger["late"] <= report["state"], (report, ledger)
 
 
-CASES = [value for name, value in list(globals().items())
-         if callable(value) and getattr(value, "__code__", None)
-         and value.__code__.co_varnames[:1] == ("folder",) and value.__code__.co_argcount == 1]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

@@ -15,7 +15,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
-from tap import Skip, run_cases
+from tap import Skip, cases_of, run_cases
 from trace import Trace, ns
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -359,34 +359,12 @@ def target_constructs_of_clang_19_are_activities_of_a_device(folder):
     assert any("OpenMP device 0 (generic-64bit)" in name for name in names), names
 
 
-def doctor_finds_the_runtime(_):
+def doctor_finds_the_runtime(_folder):
     runtime = libomp()
     done = subprocess.run([KYMO, "doctor", "openmp"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "openmp     usable   libomp" in done.stdout, done
     assert os.path.basename(os.path.dirname(os.path.dirname(runtime))).split("-")[1] in done.stdout
 
 
-CASES = [
-    every_construct_of_a_program_of_clang_is_there,
-    names_are_places_in_the_source,
-    a_program_of_gcc_reports_the_same_with_llvms_runtime_in_front,
-    a_program_of_gcc_alone_is_told_what_helps,
-    a_runtime_that_is_not_there_is_told_before_the_program_runs,
-    tools_that_are_switched_off_are_left_so,
-    a_tool_that_the_program_has_been_given_is_left_to_it,
-    a_program_with_the_thread_sanitizer_keeps_its_tool,
-    graphicsmagick_writes_the_same_image,
-    pytorch_computes_the_same,
-    a_forked_child_is_a_process_of_its_own,
-    exit_within_a_region_leaves_it_unfinished,
-    a_killed_program_leaves_the_region_that_it_was_in,
-    a_thousand_short_regions_lose_nothing,
-    a_region_in_a_librarys_constructor_does_not_hang,
-    opencl_openmp_and_perf_are_one_timeline,
-    target_constructs_of_clang_19_are_activities_of_a_device,
-    doctor_finds_the_runtime,
-]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

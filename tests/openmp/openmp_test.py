@@ -9,7 +9,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
-from tap import run_cases
+from tap import cases_of, run_cases
 from trace import Trace, ns
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -242,26 +242,5 @@ def a_child_does_not_wait_for_threads_that_it_has_not(folder):
                 if source["name"] == "openmp"] == [("recording", None)], trace.data["kymo"]["sources"]
 
 
-CASES = [
-    a_region_has_a_part_in_each_thread_and_all_that_is_in_it,
-    threads_are_named_by_their_roles,
-    a_missing_end_is_made_where_what_is_around_it_ends_and_flagged,
-    a_worker_that_is_told_late_ends_with_its_region,
-    what_is_open_when_the_recording_ends_is_unfinished,
-    what_began_before_the_recording_is_not_in_it,
-    a_task_that_changes_threads_has_a_part_in_each,
-    a_task_that_waits_holds_those_that_run_within_it,
-    tasks_outside_of_regions_return_to_no_span,
-    nonsense_harms_nobody_and_what_is_too_deep_is_counted,
-    target_constructs_are_activities_of_their_devices,
-    without_emi_operations_have_no_length_and_the_state_says_so,
-    callbacks_that_a_runtime_lacks_are_told,
-    many_threads_with_short_regions_lose_nothing,
-    pauses_and_the_end_come_at_any_moment,
-    a_forked_child_goes_on_unrecorded,
-    a_child_does_not_wait_for_threads_that_it_has_not,
-]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

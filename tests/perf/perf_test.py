@@ -16,7 +16,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
-from tap import Skip, run_cases
+from tap import Skip, cases_of, run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -634,11 +634,5 @@ def spans_off_the_cpu_lie_within_the_calls_that_wait(folder):
     assert inside > 20, inside
 
 
-CASES = [value for name, value in list(globals().items())
-         if callable(value) and getattr(value, "__code__", None)
-         and value.__code__.co_argcount == 1
-         and value.__code__.co_varnames[0] in ("folder", "_folder")]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from tap import run_cases
+from tap import cases_of, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 KYMO = os.path.join(BUILD, "kymo")
@@ -291,10 +291,5 @@ def bad_usage_is_told(_folder):
     assert 'no source plug-in "nosuch"' in result.stderr, result.stderr
 
 
-CASES = [value for value in list(globals().values())
-         if callable(value) and getattr(value, "__code__", None) and value.__code__.co_argcount == 1
-         and value.__code__.co_varnames[0] in ("folder", "_folder")]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

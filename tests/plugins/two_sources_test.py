@@ -8,7 +8,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
-from tap import run_cases
+from tap import cases_of, run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -113,11 +113,5 @@ def one_that_fails_to_end_in_a_recording_of_a_part_is_partly_as_well(folder):
         assert 0 < len(calls) < 8000, len(calls)
 
 
-CASES = [without_a_fault_both_record, one_that_fails_to_begin_leaves_the_other_complete,
-         what_is_required_and_fails_gives_125_and_the_trace_all_the_same,
-         one_that_fails_to_end_is_partly_and_the_other_complete,
-         one_that_fails_to_end_in_a_recording_of_a_part_is_partly_as_well]
-
-
 if __name__ == "__main__":
-    run_cases(CASES)
+    run_cases(cases_of(globals(), "folder"))

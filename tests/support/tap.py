@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the cases of a test, which are functions, and prints TAP."""
+import inspect
 import os
 import sys
 import tempfile
@@ -8,6 +9,13 @@ import traceback
 
 class Skip(Exception):
     """A case cannot be run here; says why."""
+
+
+def cases_of(names, argument):
+    """The functions of a test, whose globals() are `names`, that take this argument alone."""
+    return [value for value in names.values()
+            if inspect.isfunction(value) and value.__module__ == names["__name__"]
+            and [name.lstrip("_") for name in inspect.signature(value).parameters] == [argument]]
 
 
 def in_folder(case):
