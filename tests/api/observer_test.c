@@ -59,6 +59,16 @@ static int look_away(void **state)
 	return kymo_observer_unregister(&stages, seen);
 }
 
+/* Requests tell theirs behind what polling sees, by a thread of the library. */
+static void wait_for_stages(uint32_t count)
+{
+	for (int i = 0; i < 20000; i++) {
+		if (__atomic_load_n(&seen_count, __ATOMIC_ACQUIRE) >= count)
+			return;
+		usleep(1000);
+	}
+}
+
 static void assert_stages(const char *wanted)
 {
 	static const char letters[] = "?wcpx";
@@ -197,7 +207,8 @@ static void what_is_destroyed_before_it_was_stopped_is_cancelled(void **state)
 
 /* ---- Requests ---- */
 
-static void run(const struct kymo_request_options *options, uint32_t state)
+static void run(const struct kymo_request_options *options, uint32_t state,
+		uint32_t stage_count)
 {
 	struct kymo_request_status status = {.struct_size = sizeof(status)};
 	struct kymo_error error = {0};
@@ -209,10 +220,7 @@ static void run(const struct kymo_request_options *options, uint32_t state)
 		assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
 	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
 	assert_int_equal(status.state, state);
-	/* It is told once it has ended. */
-	for (int i = 0; i < 2000 && seen_count == 0; i++)
-		usleep(1000);
-	usleep(20000);
+	wait_for_stages(stage_count);
 	for (uint32_t i = 0; i < seen_count; i++)
 		assert_int_equal(seen[i].stage.request, id);
 }
@@ -223,13 +231,13 @@ static void requests_tell_theirs_however_they_end(void **state)
 	(void)state;
 
 	snprintf(path, sizeof(path), "%s", in_folder("a.kymo"));
-	run(REQUEST(.duration_ms = 5, .path = path), KYMO_REQUEST_DONE);
+	run(REQUEST(.duration_ms = 5, .path = path), KYMO_REQUEST_DONE, 3);
 	assert_stages("wcp");
 	assert_string_equal(seen[2].destination, path);
 	unlink(path);
 	seen_count = 0;
 	run(REQUEST(.duration_ms = 60000, .warmup_ms = 60000, .path = path),
-	    KYMO_REQUEST_CANCELLED);
+	    KYMO_REQUEST_CANCELLED, 1);
 	assert_true(seen_count == 1);
 	assert_int_equal(seen[0].stage.stage, KYMO_STAGE_CANCELLATION);
 	assert_string_equal(seen[0].reason, "cancelled by the program");
@@ -242,15 +250,18 @@ static void requests_tell_theirs_however_they_end(void **state)
 		uint64_t id = 0;
 		struct kymo_request_status status = {.struct_size = sizeof(status)};
 
+		kymo_session_step();
 		assert_int_equal(
-			kymo_request_submit(REQUEST(.duration_ms = 200, .path = path),
-					    &id, NULL),
+			kymo_request_submit(REQUEST(.iterations = 1, .path = path), &id,
+					    NULL),
 			KYMO_OK);
 		snprintf(path, sizeof(path), "%s/sub", folder);
 		assert_int_equal(rmdir(path), 0);
+		for (int i = 0; i < 3; i++)
+			kymo_session_step();
 		assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
 		assert_int_equal(status.state, KYMO_REQUEST_FAILED);
-		usleep(20000);
+		wait_for_stages(3);
 	}
 	assert_stages("wcp");
 	assert_true(seen[2].stage.status < 0);
@@ -277,7 +288,7 @@ static void one_that_is_preempted_is_saved_and_cancelled(void **state)
 	kymo_session_create(&session, NULL, NULL);
 	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
 	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
-	usleep(20000);
+	wait_for_stages(5); /* with the warm-up of the session */
 	for (uint32_t i = 0; i < seen_count; i++) {
 		if (seen[i].stage.request != id)
 			continue;
@@ -318,7 +329,7 @@ static void an_observer_may_call_anything(void **state)
 	(void)state;
 	nested_status = KYMO_ERROR_STATE;
 	assert_int_equal(kymo_observer_register(&ops, NULL, NULL), KYMO_OK);
-	run(REQUEST(.duration_ms = 5, .path = path), KYMO_REQUEST_DONE);
+	run(REQUEST(.duration_ms = 5, .path = path), KYMO_REQUEST_DONE, 3);
 	assert_int_equal(nested_status, KYMO_OK);
 	assert_int_equal(kymo_observer_unregister(&ops, NULL), KYMO_OK);
 	unlink(path);

@@ -48,6 +48,13 @@ static void assert_refused(const struct kymo_request_options *options, int32_t s
 	assert_int_equal(id, 7);
 }
 
+/* Told behind what polling sees, by the thread that ended it. */
+static void wait_until_told(uint64_t id)
+{
+	while (__atomic_load_n(&told_count[id], __ATOMIC_RELAXED) == 0)
+		usleep(200);
+}
+
 static int exists(const char *path)
 {
 	return access(path, F_OK) == 0;
@@ -56,7 +63,7 @@ static int exists(const char *path)
 static void a_request_by_time_records_that_time(void **state)
 {
 	const char *path = in_folder("time.kymo");
-	uint64_t id = submit(REQUEST(.warmup_ms = 20, .duration_ms = 60, .path = path,
+	uint64_t id = submit(REQUEST(.warmup_ms = 20, .duration_ms = 300, .path = path,
 				     .ended = count_end));
 	struct kymo_request_status status = {.struct_size = sizeof(status)};
 	struct memory_sink sink;
@@ -75,11 +82,11 @@ static void a_request_by_time_records_that_time(void **state)
 	assert_string_equal(status.reason, "");
 	assert_true(status.events > 0);
 	assert_int_equal(status.lost, 0);
-	while (__atomic_load_n(&told_count[id], __ATOMIC_RELAXED) == 0)
-		usleep(200);
+	wait_until_told(id);
 	sink = read_back(path);
 	assert_int_equal(sink.count, status.events);
-	assert_true(status.duration_ns < 60000000 + (int64_t)status.late_ns + 50000000);
+	/* A second for a machine that is busy when it is to end. */
+	assert_true(status.duration_ns < 1300000000 + (int64_t)status.late_ns);
 	memory_free(&sink);
 }
 
@@ -225,8 +232,11 @@ static void a_trace_that_cannot_be_written_ends_as_failed_with_the_reason(void *
 	assert_refused(REQUEST(.duration_ms = 1, .path = path), KYMO_ERROR_NOT_FOUND,
 		       "gone");
 	assert_int_equal(mkdir(gone, 0700), 0);
-	id = submit(REQUEST(.duration_ms = 20, .path = path));
+	kymo_session_step();
+	id = submit(REQUEST(.iterations = 1, .path = path));
 	assert_int_equal(rmdir(gone), 0);
+	for (int i = 0; i < 3; i++)
+		kymo_session_step();
 	status = wait_for_end(id);
 	assert_int_equal(status.state, KYMO_REQUEST_FAILED);
 	assert_non_null(strstr(status.reason, "gone/x.json"));
@@ -333,6 +343,7 @@ static void a_storm_of_calls_ends_every_request_exactly_once(void **state)
 	kymo_request_cancel(last, NULL);
 	assert_int_equal(last - first - 1, accepted);
 	for (uint64_t id = first + 1; id < last; id++) {
+		wait_until_told(id);
 		assert_int_equal(told_count[id], 1);
 		ended++;
 	}
