@@ -21,92 +21,54 @@ __extension__ typedef unsigned __int128 u128;
 
 /* ---- Integers ---- */
 
-static const char pairs[] = "0001020304050607080910111213141516171819"
-			    "2021222324252627282930313233343536373839"
-			    "4041424344454647484950515253545556575859"
-			    "6061626364656667686970717273747576777879"
-			    "8081828384858687888990919293949596979899";
+#define TRIPLE(a, b, c) '0' + (a), '0' + (b), '0' + (c), (a) ? 0 : (b) ? 1 : 2
+#define TRIPLES(a, b)                                                               \
+	TRIPLE(a, b, 0), TRIPLE(a, b, 1), TRIPLE(a, b, 2), TRIPLE(a, b, 3),         \
+		TRIPLE(a, b, 4), TRIPLE(a, b, 5), TRIPLE(a, b, 6), TRIPLE(a, b, 7), \
+		TRIPLE(a, b, 8), TRIPLE(a, b, 9)
+#define HUNDRED(a)                                                                 \
+	TRIPLES(a, 0), TRIPLES(a, 1), TRIPLES(a, 2), TRIPLES(a, 3), TRIPLES(a, 4), \
+		TRIPLES(a, 5), TRIPLES(a, 6), TRIPLES(a, 7), TRIPLES(a, 8),        \
+		TRIPLES(a, 9)
 
-static inline char *put_pair(char *at, uint32_t value)
-{
-	memcpy(at, pairs + (size_t)2 * value, 2);
-	return at + 2;
-}
+const char ky_triples[4 * 1000] = {HUNDRED(0), HUNDRED(1), HUNDRED(2), HUNDRED(3),
+				   HUNDRED(4), HUNDRED(5), HUNDRED(6), HUNDRED(7),
+				   HUNDRED(8), HUNDRED(9)};
 
-static inline char *put_four(char *at, uint32_t value)
+/* Below 1000, with its leading zeros. */
+static inline char *put_triple(char *at, uint32_t value)
 {
-	return put_pair(put_pair(at, value / 100), value % 100);
-}
-
-static inline char *put_eight(char *at, uint32_t value)
-{
-	return put_four(put_four(at, value / 10000), value % 10000);
-}
-
-/* Below 100, without a leading zero. */
-static inline char *put_two_at_most(char *at, uint32_t value)
-{
-	if (value >= 10)
-		return put_pair(at, value);
-	*at = (char)('0' + value);
-	return at + 1;
+	memcpy(at, ky_triples + (size_t)4 * value, 4);
+	return at + 3;
 }
 
 /*
- * Below 10^8, without leading zeros. Branches on the size and a table of pairs are
- * quicker here than the branchless ways: the numbers of one key have mostly one length.
+ * Branches on the size are quicker here than the branchless ways: the numbers of one key
+ * have mostly one length.
  */
-static inline char *put_small(char *at, uint32_t value)
+char *ky_put_large(char *at, uint64_t value)
 {
-	uint32_t high;
+	const uint64_t billion = 1000000000;
+	uint32_t low = (uint32_t)value;
 
-	if (value < 100)
-		return put_two_at_most(at, value);
-	if (value < 10000)
-		return put_pair(put_two_at_most(at, value / 100), value % 100);
-	high = value / 10000;
-	if (high < 100)
-		at = put_two_at_most(at, high);
-	else
-		at = put_pair(put_two_at_most(at, high / 100), high % 100);
-	return put_four(at, value % 10000);
-}
-
-char *ky_put_u64(char *at, uint64_t value)
-{
-	const uint64_t unit = 100000000;
-	uint64_t high;
-
-	if (value < unit)
-		return put_small(at, (uint32_t)value);
-	high = value / unit;
-	if (high < unit) {
-		at = put_small(at, (uint32_t)high);
+	if (value < 1000000)
+		return put_triple(ky_put_small(at, low / 1000), low % 1000);
+	if (value < billion) {
+		at = ky_put_small(at, low / 1000000);
 	} else {
-		at = put_small(at, (uint32_t)(high / unit));
-		at = put_eight(at, (uint32_t)(high % unit));
+		at = ky_put_u64(at, value / billion);
+		low = (uint32_t)(value % billion);
+		at = put_triple(at, low / 1000000);
 	}
-	return put_eight(at, (uint32_t)(value % unit));
-}
-
-char *ky_put_i64(char *at, int64_t value)
-{
-	if (value >= 0)
-		return ky_put_u64(at, (uint64_t)value);
-	*at = '-';
-	return ky_put_u64(at + 1, 0 - (uint64_t)value);
+	low %= 1000000;
+	return put_triple(put_triple(at, low / 1000), low % 1000);
 }
 
 char *ky_put_us(char *at, uint64_t ns)
 {
-	uint32_t fraction = (uint32_t)(ns % 1000);
-
 	at = ky_put_u64(at, ns / 1000);
-	at[0] = '.';
-	at[1] = (char)('0' + fraction / 100);
-	at[2] = (char)('0' + fraction / 10 % 10);
-	at[3] = (char)('0' + fraction % 10);
-	return at + 4;
+	*at = '.';
+	return put_triple(at + 1, (uint32_t)(ns % 1000));
 }
 
 /* ---- Powers of ten ---- */
@@ -245,6 +207,10 @@ static struct decimal to_decimal(uint64_t bits, const struct ky_powers *powers)
 	else
 		decimal = shortest(fraction | UINT64_C(1) << 52, biased - 1075,
 				   fraction == 0 && biased > 1, powers);
+	if (decimal.digits % 100000000 == 0) { /* doubles of few digits: at once */
+		decimal.digits /= 100000000;
+		decimal.exponent += 8;
+	}
 	while (decimal.digits % 10 == 0) {
 		decimal.digits /= 10;
 		decimal.exponent++;
@@ -252,40 +218,46 @@ static struct decimal to_decimal(uint64_t bits, const struct ky_powers *powers)
 	return decimal;
 }
 
-/* d.ddde+XX; a form without a point is legal but unknown to some readers. */
-static char *put_exponent_form(char *at, const char *digits, int count, int exponent)
+/* Digits that are to stand further on; all that there can be, and what is behind them. */
+static inline void move_digits(char *to, const char *from)
 {
-	*at++ = digits[0];
-	*at++ = '.';
+	char digits[DIGITS_MAX];
+
+	memcpy(digits, from, sizeof(digits));
+	memcpy(to, digits, sizeof(digits));
+}
+
+/* d.ddde+XX; a form without a point is legal but unknown to some readers. */
+static char *put_exponent_form(char *at, int count, int exponent)
+{
 	if (count == 1)
-		*at++ = '0';
-	memcpy(at, digits + 1, DIGITS_MAX);
-	at += count - 1;
+		at[count++] = '0';
+	move_digits(at + 2, at + 1);
+	at[1] = '.';
+	at += count + 1;
 	*at++ = 'e';
 	*at++ = exponent < 0 ? '-' : '+';
 	exponent = exponent < 0 ? -exponent : exponent;
 	if (exponent < 10)
 		*at++ = '0';
-	return put_small(at, (uint32_t)exponent);
+	return ky_put_small(at, (uint32_t)exponent);
 }
 
 static char *put_decimal(char *at, struct decimal decimal)
 {
-	char digits[2 * KY_NUMBER_SIZE] = {0};
-	const int count = (int)(ky_put_u64(digits, decimal.digits) - digits);
+	const int count = (int)(ky_put_u64(at, decimal.digits) - at);
 	const int point = count + decimal.exponent; /* digits in front of it */
 
 	if (decimal.exponent >= 0 || point > DIGITS_MAX || -decimal.exponent > DIGITS_MAX)
-		return put_exponent_form(at, digits, count, point - 1);
+		return put_exponent_form(at, count, point - 1);
 	if (point > 0) {
-		memcpy(at, digits, DIGITS_MAX);
+		move_digits(at + point + 1, at + point);
 		at[point] = '.';
-		memcpy(at + point + 1, digits + point, DIGITS_MAX);
 		return at + count + 1;
 	}
-	memset(at, '0', DIGITS_MAX + 2);
+	move_digits(at + 2 - point, at);
+	memset(at, '0', (size_t)(2 - point));
 	at[1] = '.';
-	memcpy(at + 2 - point, digits, DIGITS_MAX);
 	return at + 2 - point + count;
 }
 
@@ -305,7 +277,7 @@ char *ky_put_double(char *at, double value, const struct ky_powers *powers)
 			return at + 3;
 		}
 	}
-	if (value < (double)KY_EXACT_MAX && (double)(uint64_t)value == value)
+	if (value < (double)KY_EXACT_MAX && (double)(int64_t)value == value)
 		return ky_put_u64(at, (uint64_t)value);
 	return put_decimal(at, to_decimal(bits, powers));
 }

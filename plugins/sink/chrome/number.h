@@ -8,6 +8,7 @@
 #define KYMO_CHROME_NUMBER_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* Room that writing any number takes; more than its text, since moves are of fixed size.
  */
@@ -30,9 +31,33 @@ struct ky_powers {
 };
 void ky_powers_init(struct ky_powers *powers);
 
+/* Of each number below 1000 its three digits, and how many of them lead with zero. */
+extern const char ky_triples[4 * 1000];
+
 /* Each writes at `at` (KY_NUMBER_SIZE bytes of room) and returns the end. */
-char *ky_put_u64(char *at, uint64_t value);
-char *ky_put_i64(char *at, int64_t value);
+static inline char *ky_put_small(char *at, uint32_t value) /* below 1000 */
+{
+	const char *triple = ky_triples + (size_t)4 * value;
+	const int zeros = triple[3];
+
+	memcpy(at, triple + zeros, 4);
+	return at + 3 - zeros;
+}
+
+char *ky_put_large(char *at, uint64_t value); /* from 1000 */
+
+static inline char *ky_put_u64(char *at, uint64_t value)
+{
+	return value < 1000 ? ky_put_small(at, (uint32_t)value) : ky_put_large(at, value);
+}
+
+static inline char *ky_put_i64(char *at, int64_t value)
+{
+	if (value >= 0)
+		return ky_put_u64(at, (uint64_t)value);
+	*at = '-';
+	return ky_put_u64(at + 1, 0 - (uint64_t)value);
+}
 
 /* Nanoseconds as microseconds with three decimals: the unit of `ts`. */
 char *ky_put_us(char *at, uint64_t ns);
