@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strings are most of a trace, so they are copied eight bytes at a time: a word is stored
+ * Strings are most of a trace, so they are copied many bytes at a time: a word is stored
  * as it is, then looked at, and only if it holds a byte that may not stand there (below
  * 0x20, a quote, a backslash, or above 0x7f) that byte is gone into.
  */
@@ -101,6 +101,34 @@ static uint64_t specials(uint64_t word)
 	       HIGHS;
 }
 
+/* Sixteen bytes, which most processors have one instruction for. */
+typedef int8_t bytes16 __attribute__((vector_size(16)));
+
+/* Not zero where a byte is special; as numbers with a sign those above 0x7f are low. */
+static inline bytes16 specials16(bytes16 bytes)
+{
+	return (bytes16)(bytes < (int8_t)0x20) | (bytes16)(bytes == (int8_t)'"') |
+	       (bytes16)(bytes == (int8_t)'\\');
+}
+
+static inline bytes16 copy16(char *to, const char *from)
+{
+	bytes16 bytes;
+
+	memcpy(&bytes, from, sizeof(bytes));
+	memcpy(to, &bytes, sizeof(bytes));
+	return specials16(bytes);
+}
+
+static inline uint64_t copy8(char *to, const char *from)
+{
+	uint64_t word;
+
+	memcpy(&word, from, sizeof(word));
+	memcpy(to, &word, sizeof(word));
+	return specials(word);
+}
+
 /* Fewer than eight bytes, and blanks above them. */
 static uint64_t load_tail(const unsigned char *from, size_t size)
 {
@@ -182,28 +210,31 @@ static size_t put_character(struct ky_json *json, char **at, const unsigned char
 }
 
 /*
- * Text that may stand as it is, which nearly all is: words are stored and looked at
- * together, the last one over the end of the one before. NULL if there is anything to do.
+ * Text that may stand as it is, which nearly all is, of at most PIECE bytes: stored and
+ * looked at together, the end of it over what came before. NULL if there is anything to
+ * do.
  */
 static inline char *put_clean(char *at, struct kymo_str text)
 {
-	const unsigned char *bytes = (const unsigned char *)text.data;
-	uint64_t word, found = 0;
+	uint64_t found[2] = {0};
+	bytes16 all = {0};
 	size_t i;
 
 	if (text.size < 8) {
-		word = load_tail(bytes, text.size);
-		memcpy(at, &word, 8);
-		return specials(word) ? NULL : at + text.size;
+		found[0] = load_tail((const unsigned char *)text.data, text.size);
+		memcpy(at, found, 8);
+		return specials(found[0]) ? NULL : at + text.size;
 	}
-	for (i = 0; i + 8 < text.size; i += 8) {
-		memcpy(&word, bytes + i, 8);
-		memcpy(at + i, &word, 8);
-		found |= specials(word);
+	if (text.size < 16) {
+		found[0] = copy8(at, text.data);
+		found[1] = copy8(at + text.size - 8, text.data + text.size - 8);
+		return found[0] | found[1] ? NULL : at + text.size;
 	}
-	memcpy(&word, bytes + text.size - 8, 8);
-	memcpy(at + text.size - 8, &word, 8);
-	return found | specials(word) ? NULL : at + text.size;
+	for (i = 0; i + 16 < text.size; i += 16)
+		all |= copy16(at + i, text.data + i);
+	all |= copy16(at + text.size - 16, text.data + text.size - 16);
+	memcpy(found, &all, sizeof(found));
+	return found[0] | found[1] ? NULL : at + text.size;
 }
 
 /* The next piece, for which there is room; `*next` is where it ends. */
@@ -237,28 +268,39 @@ static char *put_piece(struct ky_json *json, char *at, struct kymo_str text, siz
 	return at;
 }
 
-char *ky_json_put_text(struct ky_json *json, char *at, struct kymo_str text)
+/* As put_clean(), with room made, of text of any size. */
+static inline char *put_at_once(char *at, struct kymo_str text)
+{
+	return text.size - 1 < PIECE ? put_clean(at, text) : NULL;
+}
+
+static char *put_pieces(struct ky_json *json, char *at, struct kymo_str text)
 {
 	size_t next = 0;
 
-	if (text.size - 1 < PIECE) {
-		char *end = put_clean(at = ky_json_room(json, at), text);
-
-		if (end)
-			return end;
-	}
 	while (next < text.size)
 		at = put_piece(json, ky_json_room(json, at), text, &next);
 	return at;
 }
 
+char *ky_json_put_text(struct ky_json *json, char *at, struct kymo_str text)
+{
+	char *end = put_at_once(at = ky_json_room(json, at), text);
+
+	return KYMO_UNLIKELY(!end) ? put_pieces(json, at, text) : end;
+}
+
 char *ky_json_put_string(struct ky_json *json, char *at, struct kymo_str text)
 {
+	char *end;
+
 	at = ky_json_room(json, at);
-	*at = '"';
-	at = ky_json_room(json, ky_json_put_text(json, at + 1, text));
-	*at = '"';
-	return at + 1;
+	*at++ = '"';
+	end = put_at_once(at, text);
+	if (KYMO_UNLIKELY(!end))
+		end = ky_json_room(json, put_pieces(json, at, text));
+	*end = '"';
+	return end + 1;
 }
 
 void ky_json_text(struct ky_json *json, struct kymo_str text)
