@@ -27,9 +27,9 @@ static void close_sink(void *sink)
 	ky_set_fini(&chrome->counters_seen);
 	ky_set_fini(&chrome->counters_split);
 	ky_set_fini(&chrome->counters_mixed);
-	if (chrome->categories)
-		free((char *)(uintptr_t)chrome->categories[0].data);
-	free(chrome->categories);
+	if (chrome->begins)
+		free((char *)(uintptr_t)chrome->begins[0].data);
+	free(chrome->begins);
 	free(chrome->trace_name);
 	free(chrome);
 }

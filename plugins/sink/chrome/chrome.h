@@ -45,7 +45,11 @@ struct ky_tracks {
 	uint32_t lane_count, assigned_count;
 };
 
-#define KY_CATEGORY_PADDING 64
+/* What every event begins with, and where its phase stands in that. */
+#define KY_EVENT_BEGIN "\n  {\n    \"ph\": \"X\""
+#define KY_EVENT_PHASE (sizeof(KY_EVENT_BEGIN) - 3)
+
+#define KY_BEGIN_PADDING 64
 
 /* What the sink itself has to say of its work. */
 struct ky_counts {
@@ -65,15 +69,14 @@ struct ky_chrome {
 	struct ky_counts counts;
 	const struct kymo_trace_header *header;
 	/*
-	 * By the type's index: JSON text, quotes included. KY_CATEGORY_PADDING bytes may
-	 * be read from the beginning of each, whatever its size.
+	 * By the type's index: an event up to its category, of phase X. KY_BEGIN_PADDING
+	 * bytes may be read from the beginning of each, whatever its size.
 	 */
-	struct kymo_str *categories;
+	struct kymo_str *begins;
 	char *trace_name; /* JSON text, quotes included */
 	size_t trace_name_size;
 	int64_t base_ns;       /* timeline ns of `ts` 0 */
 	int64_t base_epoch_ns; /* the same in ns since the epoch */
-	bool has_events;       /* the next one needs a comma in front */
 	bool for_tensorboard;
 };
 
@@ -86,12 +89,15 @@ static inline bool ky_chrome_time(const struct ky_chrome *chrome, int64_t ns,
 	return ns >= chrome->base_ns && *since < UINT64_C(1000000000000000000);
 }
 
-/* Begins an event: `,` and `{`, then `"ph": "PHASE"`; where to go on. */
+/*
+ * Begins an event with `{` and `"ph": "PHASE"`; where to go on. Each event has a comma
+ * behind it, since the one that the tail writes is always the last.
+ */
 char *ky_chrome_begin_event(struct ky_chrome *chrome, char phase);
 
 /* ---- head.c ---- */
 
-/* Chooses the base, prepares the categories, writes up to the first event. */
+/* Chooses the base, prepares what events begin with, writes up to the first event. */
 int32_t ky_head_write(struct ky_chrome *chrome);
 
 /* ---- ranks.c ---- */
@@ -113,8 +119,18 @@ void ky_tracks_fini(struct ky_tracks *tracks);
  * The row of a track; the first time the events that name it, and its process before it,
  * are written. NULL when memory is out or the track makes no sense.
  */
-const struct ky_row *ky_tracks_row(struct ky_chrome *chrome,
-				   const struct kymo_trace_track *track);
+const struct ky_row *ky_tracks_announce(struct ky_chrome *chrome,
+					const struct kymo_trace_track *track);
+
+static inline const struct ky_row *ky_tracks_row(struct ky_chrome *chrome,
+						 const struct kymo_trace_track *track)
+{
+	const struct ky_tracks *tracks = &chrome->tracks;
+
+	if (track->index < tracks->row_capacity && tracks->rows[track->index].track)
+		return &tracks->rows[track->index];
+	return ky_tracks_announce(chrome, track);
+}
 
 /* An event of phase M up to its args, which hold the name; args stay open. */
 void ky_tracks_begin_meta(struct ky_chrome *chrome, struct kymo_str event, uint32_t pid,

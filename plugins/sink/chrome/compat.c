@@ -30,7 +30,7 @@ static void write_whole(struct ky_chrome *chrome, uint32_t pid, uint32_t tid)
 	at = KY_PUT(ky_put_u64(at, tid), ",\n    \"ts\": ");
 	at = KY_PUT(ky_put_us(at, from), ",\n    \"dur\": ");
 	at = KY_PUT(ky_put_us(at, to - from),
-		    ",\n    \"args\": {\n      \"synthetic\": true\n    }\n  }");
+		    ",\n    \"args\": {\n      \"synthetic\": true\n    }\n  },");
 	json->at = at;
 	chrome->counts.synthetic++;
 }

@@ -82,10 +82,9 @@ static char *put_sample(const struct sample *sample, const struct kymo_str *seri
 	struct ky_chrome *chrome = sample->chrome;
 	const struct kymo_trace_event *event = sample->event;
 	const uint64_t since = (uint64_t)event->begin_ns - (uint64_t)chrome->base_ns;
-	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'C'),
-					 event->type);
+	char *at = ky_event_begin(chrome, 'C', event->type);
 
-	at = KY_PUT(ky_json_room(&chrome->json, at), SEPARATOR "\"name\": \"");
+	at = KY_PUT(at, SEPARATOR "\"name\": \"");
 	at = KY_PUT(put_name(sample, at, series), "\"");
 	if (needs_id(chrome, event->track)) {
 		at = ky_put_u64(KY_PUT(at, SEPARATOR "\"id\": \""), sample->row->tid);

@@ -9,31 +9,40 @@
 char *ky_chrome_begin_event(struct ky_chrome *chrome, char phase)
 {
 	char *at = ky_json_room(&chrome->json, chrome->json.at);
+	char *end = KY_PUT(at, KY_EVENT_BEGIN);
 
-	if (chrome->has_events)
-		*at++ = ',';
-	chrome->has_events = true;
-	at = KY_PUT(at, "\n  {\n    \"ph\": \"");
-	*at++ = phase;
-	*at++ = '"';
-	return at;
+	at[KY_EVENT_PHASE] = phase;
+	return end;
+}
+
+char *ky_event_begin_other(struct ky_chrome *chrome, char phase,
+			   const struct kymo_trace_type *type)
+{
+	char *at = KY_PUT(ky_chrome_begin_event(chrome, phase), SEPARATOR "\"cat\": ");
+
+	if (!type)
+		return KY_PUT(at, "\"kymo\"");
+	at = ky_json_put_string(&chrome->json, at,
+				type->category.size ? type->category : type->name);
+	return ky_json_room(&chrome->json, at);
 }
 
 /* ---- Args ---- */
 
 struct args {
 	struct ky_chrome *chrome;
-	size_t count; /* written so far */
 	struct ky_names names;
 	char native[160]; /* "<domain> id": two names of 64 and a dot fit */
 };
+
+#define ARGS_BEGIN SEPARATOR "\"args\": {\n      "
 
 /*
  * By the reserved keys readers tell host from device and join the two, so a value of a
  * source or of a mark that has the same key is another thing. Not all of `args` is
  * cleared: 300 bytes an event would be a tenth of its cost.
  */
-static void args_init(struct args *args, struct ky_chrome *chrome)
+static char *begin_args(struct args *args, struct ky_chrome *chrome, char *at)
 {
 	static const struct kymo_str reserved[] = {
 		{"External id", 11},
@@ -44,29 +53,30 @@ static void args_init(struct args *args, struct ky_chrome *chrome)
 	};
 
 	args->chrome = chrome;
-	args->count = 0;
 	args->names.filter = ky_names_bit(reserved[0]) | ky_names_bit(reserved[1]) |
 			     ky_names_bit(reserved[2]) | ky_names_bit(reserved[3]) |
 			     ky_names_bit(reserved[4]);
 	args->names.reserved = reserved;
 	args->names.reserved_count = sizeof(reserved) / sizeof(reserved[0]);
 	args->names.count = 0;
+	return KY_PUT(ky_json_room(&chrome->json, at), ARGS_BEGIN);
 }
 
-static char *begin_arg(struct args *args, char *at)
+/* Each arg ends with a comma and a blank; without any there is no object either. */
+static char *end_args(char *at)
 {
-	at = ky_json_room(&args->chrome->json, at);
-	if (args->count++ == 0)
-		return KY_PUT(at, SEPARATOR "\"args\": {\n      ");
-	return KY_PUT(at, ", ");
+	if (at[-2] != ',')
+		return at - (sizeof(ARGS_BEGIN) - 1);
+	return KY_PUT(at - 2, "\n    }");
 }
 
-/* `, "KEY": ` of a key of ours. */
-#define PUT_KEY(args, at, key) KY_PUT(begin_arg((args), (at)), "\"" key "\": ")
+/* One arg: a key of ours and a number. */
+#define PUT_NUMBER(at, key, value) \
+	KY_PUT(ky_put_u64(KY_PUT((at), "\"" key "\": "), (value)), ", ")
 
-/* The same, of one that is not reserved: it is taken from then on. */
+/* A key of ours that is not reserved: it is taken from then on. */
 #define TAKE_KEY(args, at, key) \
-	(ky_names_take(&(args)->names, KYMO_STR(key)), PUT_KEY((args), (at), key))
+	(ky_names_take(&(args)->names, KYMO_STR(key)), KY_PUT((at), "\"" key "\": "))
 
 /*
  * What the source itself called the correlation: "command id". Where that can't be
@@ -86,14 +96,13 @@ static char *put_native(struct args *args, char *at, const struct kymo_trace_eve
 		key = (struct kymo_str){args->native, size + 3};
 		ky_names_take(&args->names, key);
 	}
-	at = KY_PUT(begin_arg(args, at), "\"");
-	at = ky_json_put_text(json, at, event->domain);
+	at = ky_json_put_text(json, KY_PUT(at, "\""), event->domain);
 	at = KY_PUT(ky_json_room(json, at), " id");
 	if (KYMO_UNLIKELY(!fits || json->invalid_utf8 + json->nul != replaced))
 		at = KY_PUT(at, " (0)");
-	at = KY_PUT(at, "\": ");
-	return ky_keys_put_u64(&args->chrome->keys, json, at, key,
-			       event->native_correlation);
+	at = ky_keys_put_u64(&args->chrome->keys, KY_PUT(at, "\": "), key,
+			     event->native_correlation);
+	return KY_PUT(at, ", ");
 }
 
 static char *put_correlation(struct args *args, char *at,
@@ -105,17 +114,16 @@ static char *put_correlation(struct args *args, char *at,
 							  : event->correlation;
 
 	if (launch != 0)
-		at = ky_put_u64(PUT_KEY(args, at, "External id"), launch);
+		at = PUT_NUMBER(at, "External id", launch);
 	/* Readers tell host from device by whether there is a stream. */
 	if (track->device) {
-		at = ky_put_u64(PUT_KEY(args, at, "device"), track->device->index);
-		at = ky_put_u64(PUT_KEY(args, at, "stream"),
-				track->number ? track->number : row->tid);
+		at = PUT_NUMBER(at, "device", track->device->index);
+		at = PUT_NUMBER(at, "stream", track->number ? track->number : row->tid);
 	}
 	if (event->correlation != 0)
-		at = ky_put_u64(PUT_KEY(args, at, "correlation"), event->correlation);
+		at = PUT_NUMBER(at, "correlation", event->correlation);
 	if (launch != event->correlation)
-		at = ky_put_u64(PUT_KEY(args, at, "launch correlation"), launch);
+		at = PUT_NUMBER(at, "launch correlation", launch);
 	if (event->native_correlation != 0 && event->domain.size > 0)
 		at = put_native(args, at, event);
 	return at;
@@ -124,33 +132,29 @@ static char *put_correlation(struct args *args, char *at,
 static char *put_state(struct args *args, char *at, uint32_t flags)
 {
 	if (flags & KYMO_RECORD_UNFINISHED)
-		at = KY_PUT(TAKE_KEY(args, at, "finished"), "false");
+		at = KY_PUT(TAKE_KEY(args, at, "finished"), "false, ");
 	if (flags & KYMO_RECORD_ERROR)
-		at = KY_PUT(TAKE_KEY(args, at, "error"), "true");
+		at = KY_PUT(TAKE_KEY(args, at, "error"), "true, ");
 	if (flags & KYMO_RECORD_END_BY_RULE)
-		at = KY_PUT(TAKE_KEY(args, at, "end by rule"), "true");
+		at = KY_PUT(TAKE_KEY(args, at, "end by rule"), "true, ");
 	return at;
 }
 
 static char *put_values(struct args *args, char *at, const struct kymo_trace_event *event)
 {
+	const struct kymo_trace_value *values = event->values;
+	const size_t count = event->value_count;
 	struct ky_chrome *chrome = args->chrome;
 	size_t i;
 
-	for (i = 0; i < event->value_count; i++) {
-		at = begin_arg(args, at);
+	for (i = 0; i < count; i++) {
+		at = ky_json_room(&chrome->json, at);
 		at = ky_keys_put_key(&chrome->keys, &args->names, &chrome->json, at,
-				     event->values, i);
-		at = ky_keys_put_value(&chrome->keys, &chrome->json, at,
-				       &event->values[i]);
+				     values, i);
+		at = ky_keys_put_value(&chrome->keys, &chrome->json, at, &values[i]);
+		at = KY_PUT(at, ", ");
 	}
 	return at;
-}
-
-static char *put_end_of_args(struct args *args, char *at)
-{
-	at = ky_json_room(&args->chrome->json, at);
-	return args->count > 0 ? KY_PUT(at, "\n    }") : at;
 }
 
 static char *put_args(struct ky_chrome *chrome, char *at,
@@ -158,11 +162,10 @@ static char *put_args(struct ky_chrome *chrome, char *at,
 {
 	struct args args;
 
-	args_init(&args, chrome);
+	at = begin_args(&args, chrome, at);
 	at = put_correlation(&args, at, event, row);
 	at = put_state(&args, at, event->flags);
-	at = put_values(&args, at, event);
-	return put_end_of_args(&args, at);
+	return end_args(put_values(&args, at, event));
 }
 
 /* ---- Spans and instants ---- */
@@ -178,10 +181,9 @@ static char *put_span(struct ky_chrome *chrome, const struct kymo_trace_event *e
 		      const struct title *title, const struct ky_row *row, uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
-	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'X'),
-					 title->type);
+	char *at = ky_event_begin(chrome, 'X', title->type);
 
-	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"name\": ");
+	at = KY_PUT(at, SEPARATOR "\"name\": ");
 	at = ky_json_put_string(json, at, title->name);
 	at = KY_PUT(ky_json_room(json, at), SEPARATOR);
 	at = KY_PUT(ky_event_put_place(at, row, since), SEPARATOR "\"dur\": ");
@@ -199,10 +201,9 @@ static char *put_instant(struct ky_chrome *chrome, const struct title *title,
 			 const struct ky_row *row, uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
-	char *at = ky_event_put_category(chrome, ky_chrome_begin_event(chrome, 'i'),
-					 title->type);
+	char *at = ky_event_begin(chrome, 'i', title->type);
 
-	at = KY_PUT(ky_json_room(json, at), SEPARATOR "\"s\": \"");
+	at = KY_PUT(at, SEPARATOR "\"s\": \"");
 	*at++ = is_global(title->type) ? 'g' : 't';
 	at = KY_PUT(at, "\"" SEPARATOR "\"name\": ");
 	at = ky_json_put_string(json, at, title->name);
@@ -246,12 +247,12 @@ static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *e
 			   : put_instant(chrome, &title, row, since);
 	struct args args;
 
-	args_init(&args, chrome);
-	if (event->name.size > 0)
-		at = ky_json_put_string(&chrome->json, TAKE_KEY(&args, at, "what"),
-					event->name);
-	at = put_values(&args, at, event);
-	ky_event_end(chrome, put_end_of_args(&args, at));
+	at = begin_args(&args, chrome, at);
+	if (event->name.size > 0) {
+		at = TAKE_KEY(&args, at, "what");
+		at = KY_PUT(ky_json_put_string(&chrome->json, at, event->name), ", ");
+	}
+	ky_event_end(chrome, end_args(put_values(&args, at, event)));
 }
 
 /* ---- Arrows ---- */

@@ -13,7 +13,7 @@
 
 static inline void ky_event_end(struct ky_chrome *chrome, char *at)
 {
-	chrome->json.at = KY_PUT(ky_json_room(&chrome->json, at), "\n  }");
+	chrome->json.at = KY_PUT(ky_json_room(&chrome->json, at), "\n  },");
 }
 
 /* The row and the time since the base, up to `"ts": 1.000`. */
@@ -24,27 +24,33 @@ static inline char *ky_event_put_place(char *at, const struct ky_row *row, uint6
 	return ky_put_us(at + row->place_size, since);
 }
 
-static inline char *ky_event_put_category(struct ky_chrome *chrome, char *at,
-					  const struct kymo_trace_type *type)
+/* Where the type is NULL or none of the header's. */
+char *ky_event_begin_other(struct ky_chrome *chrome, char phase,
+			   const struct kymo_trace_type *type);
+
+/* An event up to its category, with room behind it. */
+static inline char *ky_event_begin(struct ky_chrome *chrome, char phase,
+				   const struct kymo_trace_type *type)
 {
 	const struct kymo_trace_header *header = chrome->header;
-	struct kymo_str category;
+	struct ky_json *json = &chrome->json;
+	struct kymo_str begin;
+	char *at;
 
-	at = KY_PUT(at, SEPARATOR "\"cat\": ");
-	if (!type)
-		return KY_PUT(at, "\"kymo\"");
-	if (type->index >= header->type_count || header->types[type->index] != type)
-		return ky_json_put_string(&chrome->json, at,
-					  type->category.size ? type->category
-							      : type->name);
-	category = chrome->categories[type->index];
-	if (category.size <= KY_CATEGORY_PADDING) {
-		memcpy(at, category.data, KY_CATEGORY_PADDING);
-		return at + category.size;
+	if (KYMO_UNLIKELY(!type || type->index >= header->type_count ||
+			  header->types[type->index] != type))
+		return ky_event_begin_other(chrome, phase, type);
+	begin = chrome->begins[type->index];
+	if (KYMO_UNLIKELY(begin.size > KY_BEGIN_PADDING)) {
+		json->at = ky_chrome_begin_event(chrome, phase);
+		ky_json_raw(json, begin.data + sizeof(KY_EVENT_BEGIN) - 1,
+			    begin.size - (sizeof(KY_EVENT_BEGIN) - 1));
+		return ky_json_room(json, json->at);
 	}
-	chrome->json.at = at;
-	ky_json_raw(&chrome->json, category.data, category.size);
-	return chrome->json.at;
+	at = ky_json_room(json, json->at);
+	memcpy(at, begin.data, KY_BEGIN_PADDING);
+	at[KY_EVENT_PHASE] = phase;
+	return at + begin.size;
 }
 
 #endif

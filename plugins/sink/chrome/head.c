@@ -52,10 +52,10 @@ static int32_t append(void *context, const char *data, size_t size)
 	return KYMO_OK;
 }
 
-/* All categories in one piece of memory, to which the first of them points. */
-static int32_t prepare_categories(struct ky_chrome *chrome)
+/* What events begin with, in one piece of memory, to which the first of them points. */
+static int32_t prepare_begins(struct ky_chrome *chrome)
 {
-	static const char padding[KY_CATEGORY_PADDING];
+	static const char padding[KY_BEGIN_PADDING];
 	const struct kymo_trace_header *header = chrome->header;
 	struct text all = {0};
 	size_t *ends = calloc(header->type_count + 1, sizeof(*ends));
@@ -63,13 +63,14 @@ static int32_t prepare_categories(struct ky_chrome *chrome)
 	struct ky_json scratch = {0};
 	size_t i, begin = 0;
 
-	chrome->categories = calloc(header->type_count + 1, sizeof(*chrome->categories));
-	if (!ends || !chrome->categories)
+	chrome->begins = calloc(header->type_count + 1, sizeof(*chrome->begins));
+	if (!ends || !chrome->begins)
 		goto out;
 	status = ky_json_init(&scratch, append, &all);
 	for (i = 0; i < header->type_count && status == KYMO_OK; i++) {
 		const struct kymo_trace_type *type = header->types[i];
 
+		KY_JSON_LITERAL(&scratch, KY_EVENT_BEGIN ",\n    \"cat\": ");
 		ky_json_string(&scratch,
 			       type->category.size ? type->category : type->name);
 		status = ky_json_flush(&scratch);
@@ -78,8 +79,8 @@ static int32_t prepare_categories(struct ky_chrome *chrome)
 	if (status == KYMO_OK)
 		status = append(&all, padding, sizeof(padding));
 	for (i = 0; i < header->type_count && status == KYMO_OK; i++) {
-		chrome->categories[i].data = all.data + begin;
-		chrome->categories[i].size = ends[i] - begin;
+		chrome->begins[i].data = all.data + begin;
+		chrome->begins[i].size = ends[i] - begin;
 		begin = ends[i];
 	}
 	if (status == KYMO_OK && header->type_count > 0)
@@ -195,7 +196,7 @@ static void write_metadata(struct ky_chrome *chrome)
 int32_t ky_head_write(struct ky_chrome *chrome)
 {
 	struct ky_json *json = &chrome->json;
-	int32_t status = prepare_categories(chrome);
+	int32_t status = prepare_begins(chrome);
 	size_t i;
 
 	if (status == KYMO_OK)

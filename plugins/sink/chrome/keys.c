@@ -116,10 +116,8 @@ void ky_keys_note_series(struct ky_keys *keys, const struct kymo_trace_value *va
 
 /* ---- Values ---- */
 
-char *ky_keys_put_u64(struct ky_keys *keys, struct ky_json *json, char *at,
-		      struct kymo_str key, uint64_t value)
+char *ky_keys_put_u64(struct ky_keys *keys, char *at, struct kymo_str key, uint64_t value)
 {
-	at = ky_json_room(json, at);
 	if (value <= KY_EXACT_MAX)
 		return ky_put_u64(at, value);
 	note_big(keys, key);
@@ -129,10 +127,8 @@ char *ky_keys_put_u64(struct ky_keys *keys, struct ky_json *json, char *at,
 	return at + 1;
 }
 
-char *ky_keys_put_i64(struct ky_keys *keys, struct ky_json *json, char *at,
-		      struct kymo_str key, int64_t value)
+char *ky_keys_put_i64(struct ky_keys *keys, char *at, struct kymo_str key, int64_t value)
 {
-	at = ky_json_room(json, at);
 	if (value <= (int64_t)KY_EXACT_MAX && value >= -(int64_t)KY_EXACT_MAX)
 		return ky_put_i64(at, value);
 	note_big(keys, key);
@@ -143,21 +139,18 @@ char *ky_keys_put_i64(struct ky_keys *keys, struct ky_json *json, char *at,
 }
 
 /* In the unit of `ts`, from the same zero; what was before it is negative. */
-static char *put_time(const struct ky_keys *keys, struct ky_json *json, char *at,
-		      int64_t ns)
+static char *put_time(const struct ky_keys *keys, char *at, int64_t ns)
 {
 	const uint64_t since = (uint64_t)ns - keys->base_ns;
 
-	at = ky_json_room(json, at);
 	if ((int64_t)since >= 0)
 		return ky_put_us(at, since);
 	*at = '-';
 	return ky_put_us(at + 1, 0 - since);
 }
 
-static char *put_bool(struct ky_json *json, char *at, bool value)
+static char *put_bool(char *at, bool value)
 {
-	at = ky_json_room(json, at);
 	return value ? KY_PUT(at, "true") : KY_PUT(at, "false");
 }
 
@@ -166,35 +159,43 @@ static char *put_element(struct ky_keys *keys, struct ky_json *json, char *at,
 {
 	switch (value->type & ~KYMO_VALUE_ARRAY) {
 	case KYMO_VALUE_INT64:
-		return ky_keys_put_i64(keys, json, at, value->key, value->i64_array[i]);
+		return ky_keys_put_i64(keys, at, value->key, value->i64_array[i]);
 	case KYMO_VALUE_UINT64:
-		return ky_keys_put_u64(keys, json, at, value->key, value->u64_array[i]);
+		return ky_keys_put_u64(keys, at, value->key, value->u64_array[i]);
 	case KYMO_VALUE_DOUBLE:
 		return ky_json_put_double(json, at, value->f64_array[i]);
 	case KYMO_VALUE_BOOL:
-		return put_bool(json, at, value->u64_array[i] != 0);
+		return put_bool(at, value->u64_array[i] != 0);
 	case KYMO_VALUE_STRING:
 	case KYMO_VALUE_CODE:
 		return ky_json_put_string(json, at, value->text_array[i]);
 	case KYMO_VALUE_TIME:
-		return put_time(keys, json, at, value->i64_array[i]);
+		return put_time(keys, at, value->i64_array[i]);
 	default:
-		return KY_PUT(ky_json_room(json, at), "null");
+		return KY_PUT(at, "null");
 	}
 }
 
 static char *put_array(struct ky_keys *keys, struct ky_json *json, char *at,
 		       const struct kymo_trace_value *value)
 {
+	const bool is_integer = value->type == (KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY) ||
+				value->type == (KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY);
 	uint32_t i;
 
-	at = KY_PUT(ky_json_room(json, at), "[");
+	*at++ = '[';
 	for (i = 0; i < value->count; i++) {
+		at = ky_json_room(json, at);
 		if (i > 0)
-			at = KY_PUT(ky_json_room(json, at), ", ");
-		at = put_element(keys, json, at, value, i);
+			at = KY_PUT(at, ", ");
+		if (is_integer && value->u64_array[i] <= KY_EXACT_MAX)
+			at = ky_put_u64(at, value->u64_array[i]);
+		else
+			at = put_element(keys, json, at, value, i);
 	}
-	return KY_PUT(ky_json_room(json, at), "]");
+	at = ky_json_room(json, at);
+	*at = ']';
+	return at + 1;
 }
 
 /* As libkineto writes them: [[2, 3], [4]], and objects. */
@@ -207,13 +208,13 @@ static char *put_items(struct ky_keys *keys, struct ky_json *json, char *at,
 
 	if (keys->hides_rank)
 		ky_names_take(&names, KYMO_STR("rank"));
-	at = ky_json_room(json, at);
 	*at++ = is_dict ? '{' : '[';
 	for (i = 0; i < value->count; i++) {
 		struct kymo_trace_value item = value->items[i];
 
+		at = ky_json_room(json, at);
 		if (i > 0)
-			at = KY_PUT(ky_json_room(json, at), ", ");
+			at = KY_PUT(at, ", ");
 		if (is_dict)
 			at = ky_keys_put_key(keys, &names, json, at, value->items, i);
 		else
@@ -225,30 +226,30 @@ static char *put_items(struct ky_keys *keys, struct ky_json *json, char *at,
 	return at;
 }
 
-char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
-			const struct kymo_trace_value *value)
+char *ky_keys_put_any_value(struct ky_keys *keys, struct ky_json *json, char *at,
+			    const struct kymo_trace_value *value)
 {
 	switch (value->type) {
 	case KYMO_VALUE_INT64:
-		return ky_keys_put_i64(keys, json, at, value->key, value->i64);
+		return ky_keys_put_i64(keys, at, value->key, value->i64);
 	case KYMO_VALUE_UINT64:
-		return ky_keys_put_u64(keys, json, at, value->key, value->u64);
+		return ky_keys_put_u64(keys, at, value->key, value->u64);
 	case KYMO_VALUE_DOUBLE:
 		return ky_json_put_double(json, at, value->f64);
 	case KYMO_VALUE_BOOL:
-		return put_bool(json, at, value->u64 != 0);
+		return put_bool(at, value->u64 != 0);
 	case KYMO_VALUE_STRING:
 	case KYMO_VALUE_CODE:
 		return ky_json_put_string(json, at, value->text);
 	case KYMO_VALUE_TIME:
-		return put_time(keys, json, at, value->i64);
+		return put_time(keys, at, value->i64);
 	case KYMO_VALUE_LIST:
 	case KYMO_VALUE_DICT:
 		return put_items(keys, json, at, value);
 	default:
 		if (value->type & KYMO_VALUE_ARRAY)
 			return put_array(keys, json, at, value);
-		return KY_PUT(ky_json_room(json, at), "null");
+		return KY_PUT(at, "null");
 	}
 }
 
@@ -301,15 +302,6 @@ static bool is_plain(struct kymo_str key)
 	return true;
 }
 
-/* By the top six bits of a product, since the addresses of keys may be close together. */
-static struct ky_recent_key *find_recent(struct ky_keys *keys,
-					 const struct kymo_trace_value *value)
-{
-	const uint64_t mixed = (uintptr_t)value->key.data ^ (uintptr_t)value->unit.data;
-
-	return &keys->recent[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58];
-}
-
 /* What holds for this key as often as it comes within the batch. */
 static void remember(struct ky_keys *keys, struct ky_recent_key *recent,
 		     const struct kymo_trace_value *value)
@@ -332,8 +324,8 @@ static void remember(struct ky_keys *keys, struct ky_recent_key *recent,
 }
 
 /* Of any bytes; with its place in the list if it is to be numbered. */
-static char *put_any_key(struct ky_json *json, char *at, struct kymo_str key, size_t i,
-			 bool is_double)
+static char *put_escaped_key(struct ky_json *json, char *at, struct kymo_str key,
+			     size_t i, bool is_double)
 {
 	const uint64_t replaced = json->invalid_utf8 + json->nul;
 
@@ -346,11 +338,12 @@ static char *put_any_key(struct ky_json *json, char *at, struct kymo_str key, si
 	return KY_PUT(at, "\": ");
 }
 
-char *ky_keys_put_key(struct ky_keys *keys, struct ky_names *names, struct ky_json *json,
-		      char *at, const struct kymo_trace_value *values, size_t i)
+char *ky_keys_put_any_key(struct ky_keys *keys, struct ky_names *names,
+			  struct ky_json *json, char *at,
+			  const struct kymo_trace_value *values, size_t i)
 {
 	const struct kymo_trace_value *value = &values[i];
-	struct ky_recent_key *recent = find_recent(keys, value);
+	struct ky_recent_key *recent = ky_keys_recent(keys, value);
 	bool taken;
 
 	if (recent->data != value->key.data || recent->size != value->key.size ||
@@ -358,10 +351,9 @@ char *ky_keys_put_key(struct ky_keys *keys, struct ky_names *names, struct ky_js
 		remember(keys, recent, value);
 	taken = (names->filter & recent->bit) && is_taken(names, values, i);
 	names->filter |= recent->bit;
-	at = ky_json_room(json, at);
-	if (KYMO_UNLIKELY(taken || recent->ready == 0))
-		return put_any_key(json, at, value->key, i,
-				   taken || is_numbered(value->key));
-	memcpy(at, recent->text, sizeof(recent->text)); /* a constant size is quicker */
+	if (taken || recent->ready == 0)
+		return put_escaped_key(json, at, value->key, i,
+				       taken || is_numbered(value->key));
+	memcpy(at, recent->text, sizeof(recent->text));
 	return at + recent->ready;
 }

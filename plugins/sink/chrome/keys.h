@@ -50,16 +50,27 @@ void ky_keys_fini(struct ky_keys *keys);
 
 /*
  * Integers: as numbers where every reader is exact, else as strings and noted. These and
- * what follows go from place to place, as in json.h.
+ * what follows go from place to place, as in json.h; a number into the room that was made
+ * for its key.
  */
-char *ky_keys_put_u64(struct ky_keys *keys, struct ky_json *json, char *at,
-		      struct kymo_str key, uint64_t value);
-char *ky_keys_put_i64(struct ky_keys *keys, struct ky_json *json, char *at,
-		      struct kymo_str key, int64_t value);
+char *ky_keys_put_u64(struct ky_keys *keys, char *at, struct kymo_str key,
+		      uint64_t value);
+char *ky_keys_put_i64(struct ky_keys *keys, char *at, struct kymo_str key, int64_t value);
 
 /* The value alone, of any type. */
-char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json, char *at,
-			const struct kymo_trace_value *value);
+char *ky_keys_put_any_value(struct ky_keys *keys, struct ky_json *json, char *at,
+			    const struct kymo_trace_value *value);
+
+/* The same; most are integers, which look alike with and without a sign if not negative.
+ */
+static inline char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json,
+				      char *at, const struct kymo_trace_value *value)
+{
+	if ((value->type == KYMO_VALUE_UINT64 || value->type == KYMO_VALUE_INT64) &&
+	    value->u64 <= KY_EXACT_MAX)
+		return ky_put_u64(at, value->u64);
+	return ky_keys_put_any_value(keys, json, at, value);
+}
 
 /*
  * The keys that an object has already. One that comes again gets its place in the list
@@ -90,8 +101,36 @@ static inline void ky_names_take(struct ky_names *names, struct kymo_str key)
 /* For counters, whose keys may be written as something else: their unit. */
 void ky_keys_note_series(struct ky_keys *keys, const struct kymo_trace_value *value);
 
+/* By the top six bits of a product, since the addresses of keys may be close together. */
+static inline struct ky_recent_key *ky_keys_recent(struct ky_keys *keys,
+						   const struct kymo_trace_value *value)
+{
+	const uint64_t mixed = (uintptr_t)value->key.data ^ (uintptr_t)value->unit.data;
+
+	return &keys->recent[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+}
+
+/* Any key. */
+char *ky_keys_put_any_key(struct ky_keys *keys, struct ky_names *names,
+			  struct ky_json *json, char *at,
+			  const struct kymo_trace_value *values, size_t i);
+
 /* The key of values[i], a colon and a blank. Its unit is noted. */
-char *ky_keys_put_key(struct ky_keys *keys, struct ky_names *names, struct ky_json *json,
-		      char *at, const struct kymo_trace_value *values, size_t i);
+static inline char *ky_keys_put_key(struct ky_keys *keys, struct ky_names *names,
+				    struct ky_json *json, char *at,
+				    const struct kymo_trace_value *values, size_t i)
+{
+	const struct kymo_trace_value *value = &values[i];
+	const struct ky_recent_key *recent = ky_keys_recent(keys, value);
+
+	if (KYMO_UNLIKELY(recent->data != value->key.data ||
+			  recent->unit != value->unit.data ||
+			  recent->size != value->key.size || recent->ready == 0 ||
+			  (names->filter & recent->bit)))
+		return ky_keys_put_any_key(keys, names, json, at, values, i);
+	names->filter |= recent->bit;
+	memcpy(at, recent->text, sizeof(recent->text)); /* a constant size is quicker */
+	return at + recent->ready;
+}
 
 #endif

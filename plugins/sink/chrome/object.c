@@ -30,7 +30,7 @@ void ky_object_add_u64(struct ky_object *object, struct kymo_str key, uint64_t v
 	struct ky_json *json = &object->chrome->json;
 
 	ky_object_begin_member(object, key);
-	json->at = ky_keys_put_u64(&object->chrome->keys, json, json->at, key, value);
+	json->at = ky_keys_put_u64(&object->chrome->keys, json->at, key, value);
 }
 
 void ky_object_add_i64(struct ky_object *object, struct kymo_str key, int64_t value)
@@ -38,7 +38,7 @@ void ky_object_add_i64(struct ky_object *object, struct kymo_str key, int64_t va
 	struct ky_json *json = &object->chrome->json;
 
 	ky_object_begin_member(object, key);
-	json->at = ky_keys_put_i64(&object->chrome->keys, json, json->at, key, value);
+	json->at = ky_keys_put_i64(&object->chrome->keys, json->at, key, value);
 }
 
 void ky_object_add_text(struct ky_object *object, struct kymo_str key,

@@ -136,7 +136,7 @@ void ky_tracks_begin_meta(struct ky_chrome *chrome, struct kymo_str event, uint3
 
 void ky_tracks_end_meta(struct ky_chrome *chrome)
 {
-	KY_JSON_LITERAL(&chrome->json, "\n    }\n  }");
+	KY_JSON_LITERAL(&chrome->json, "\n    }\n  },");
 }
 
 static void write_sort_index(struct ky_chrome *chrome, struct kymo_str event,
@@ -160,8 +160,8 @@ static void write_number_arg(struct ky_chrome *chrome, struct kymo_str key,
 			     uint64_t value)
 {
 	begin_arg(chrome, key);
-	chrome->json.at = ky_keys_put_u64(&chrome->keys, &chrome->json, chrome->json.at,
-					  key, value);
+	chrome->json.at = ky_keys_put_u64(
+		&chrome->keys, ky_json_room(&chrome->json, chrome->json.at), key, value);
 }
 
 static void write_text_arg(struct ky_chrome *chrome, struct kymo_str key,
@@ -331,16 +331,14 @@ static struct ky_row *find_row(struct ky_tracks *tracks, uint32_t index)
 	return &rows[index];
 }
 
-const struct ky_row *ky_tracks_row(struct ky_chrome *chrome,
-				   const struct kymo_trace_track *track)
+const struct ky_row *ky_tracks_announce(struct ky_chrome *chrome,
+					const struct kymo_trace_track *track)
 {
 	struct ky_tracks *tracks = &chrome->tracks;
 	struct ky_home *home;
 	struct ky_row *row;
 	char *at;
 
-	if (track->index < tracks->row_capacity && tracks->rows[track->index].track)
-		return &tracks->rows[track->index];
 	home = ky_tracks_home(tracks, track);
 	row = home ? find_row(tracks, track->index) : NULL;
 	if (!row)
