@@ -2,13 +2,16 @@
 /*
  * What writing a Chrome trace costs: launches and kernels with the arguments that kernels
  * have, given to the sink as a timeline does. Each line is one JSON object with the
- * median of the rounds.
+ * median of the rounds, per event: of CPU time where there is one thread, which other
+ * programs do not disturb, and of what the clock on the wall says where there are more.
  *
- *     chrome_fprintf   the floor: the same text by fprintf, per event, to /dev/null
- *     chrome_format    the sink to /dev/null, per event
+ *     chrome_fprintf   the floor: the same text by fprintf to /dev/null
+ *     chrome_format    the sink to /dev/null
+ *     chrome_write     the floor: the sink's text by plain write(2) to a fresh file
+ *     chrome_file      the sink to .json; both without the wait for the disk
  *     chrome_deflate   the floor: the sink's text compressed by one thread that does
- *                      nothing else
- *     chrome_gzip      the sink to .json.gz, per event: formatted and compressed
+ *                      nothing else; on the wall
+ *     chrome_gzip      the sink to .json.gz: formatted and compressed; on the wall
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -25,10 +28,12 @@
 
 #define ROUNDS_MAX 15
 #define BATCH      256u /* events; two for each launch */
+#define AHEAD      8u   /* batches that are prepared before any is timed */
+#define BLOCK_SIZE (1u << 20)
 #define BASE_NS    INT64_C(5000000000)
 #define LEVEL      2 /* the sink's own */
 
-static unsigned int rounds = 9;
+static unsigned int rounds = 5;
 static unsigned int batches = 2000;
 static char folder[] = "/tmp/kymo-bench-XXXXXX";
 static const struct kymo_sink_ops *ops;
@@ -94,13 +99,14 @@ static const struct kymo_trace_value kernel_values[] = {
 	 .i64_array = block},
 };
 
-static struct kymo_trace_event events[BATCH];
+static struct kymo_trace_event events[AHEAD * BATCH];
+static clockid_t clock_id; /* of the case that runs */
 
 static uint64_t now_ns(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock_id, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
@@ -117,10 +123,10 @@ static void must(int32_t status, const char *what, const struct kymo_error *erro
 }
 
 /* Times, correlations and durations as irregular as those of a real program. */
-static void prepare_batch(unsigned int batch)
+static void prepare_batches(unsigned int first)
 {
-	for (unsigned int i = 0; i < BATCH; i += 2) {
-		const unsigned int pair = (batch * BATCH + i) / 2;
+	for (unsigned int i = 0; i < AHEAD * BATCH; i += 2) {
+		const unsigned int pair = (first * BATCH + i) / 2;
 		struct kymo_trace_event *launch = &events[i], *kernel = &events[i + 1];
 
 		*launch = (struct kymo_trace_event){
@@ -168,7 +174,7 @@ static double run_sink(const char *path)
 	static const struct kymo_trace_end end = {.struct_size = sizeof(end)};
 	const struct kymo_sink_options options = {.struct_size = sizeof(options),
 						  .overwrite = 1};
-	const struct kymo_trace_event *pointers[BATCH];
+	const struct kymo_trace_event *pointers[AHEAD * BATCH];
 	struct kymo_sink_result result = {.struct_size = sizeof(result)};
 	struct kymo_error error;
 	uint64_t begin = now_ns(), idle = 0;
@@ -177,14 +183,17 @@ static double run_sink(const char *path)
 	must(ops->open((struct kymo_str){path, strlen(path)}, &options, &sink, &error),
 	     "open", &error);
 	must(ops->begin(sink, &header, &error), "begin", &error);
-	for (unsigned int i = 0; i < BATCH; i++)
+	for (unsigned int i = 0; i < AHEAD * BATCH; i++)
 		pointers[i] = &events[i];
-	for (unsigned int i = 0; i < batches; i++) {
+	for (unsigned int i = 0; i < batches; i += AHEAD) {
 		uint64_t from = now_ns();
 
-		prepare_batch(i);
+		prepare_batches(i);
 		idle += now_ns() - from;
-		must(ops->batch(sink, pointers, BATCH, &error), "write", &error);
+		for (unsigned int j = 0; j < AHEAD; j++)
+			must(ops->batch(sink, pointers + (size_t)j * BATCH, BATCH,
+					&error),
+			     "write", &error);
 	}
 	must(ops->end(sink, &end, &result, &error), "end", &error);
 	ops->close(sink);
@@ -194,6 +203,12 @@ static double run_sink(const char *path)
 static double run_format(void)
 {
 	return run_sink("/dev/null");
+}
+
+static double run_file(void)
+{
+	unlink("trace.json"); /* else freeing its pages would count */
+	return run_sink("trace.json");
 }
 
 static double run_gzip(void)
@@ -238,12 +253,12 @@ static double run_fprintf(void)
 	if (!out)
 		fail("open", "/dev/null");
 	setvbuf(out, NULL, _IOFBF, 1 << 20);
-	for (unsigned int i = 0; i < batches; i++) {
+	for (unsigned int i = 0; i < batches; i += AHEAD) {
 		uint64_t from = now_ns();
 
-		prepare_batch(i);
+		prepare_batches(i);
 		idle += now_ns() - from;
-		for (unsigned int j = 0; j < BATCH; j++)
+		for (unsigned int j = 0; j < AHEAD * BATCH; j++)
 			print_event(out, &events[j]);
 	}
 	fclose(out);
@@ -272,6 +287,27 @@ static void read_text(void)
 		got += (size_t)count;
 	}
 	close(fd);
+}
+
+static double run_write(void)
+{
+	uint64_t begin;
+	int out;
+
+	unlink("plain.json");
+	begin = now_ns();
+	out = open("plain.json", O_WRONLY | O_CREAT | O_EXCL, 0600);
+	for (size_t at = 0; at < text_size;) {
+		const size_t left = text_size - at;
+		ssize_t count =
+			write(out, text + at, left < BLOCK_SIZE ? left : BLOCK_SIZE);
+
+		if (count <= 0)
+			fail("write", "plain.json");
+		at += (size_t)count;
+	}
+	close(out);
+	return (double)(now_ns() - begin);
 }
 
 static double run_deflate(void)
@@ -327,11 +363,14 @@ int main(int argc, char **argv)
 		const char *name;
 		double (*what)(void);
 		int floor; /* the case that it is compared with */
+		clockid_t clock_id;
 	} cases[] = {
-		{"chrome_fprintf", run_fprintf, 0},
-		{"chrome_format", run_format, 0},
-		{"chrome_deflate", run_deflate, 2},
-		{"chrome_gzip", run_gzip, 2},
+		{"chrome_fprintf", run_fprintf, 0, CLOCK_PROCESS_CPUTIME_ID},
+		{"chrome_format", run_format, 0, CLOCK_PROCESS_CPUTIME_ID},
+		{"chrome_write", run_write, 2, CLOCK_PROCESS_CPUTIME_ID},
+		{"chrome_file", run_file, 2, CLOCK_PROCESS_CPUTIME_ID},
+		{"chrome_deflate", run_deflate, 4, CLOCK_MONOTONIC},
+		{"chrome_gzip", run_gzip, 4, CLOCK_MONOTONIC},
 	};
 	const size_t count = sizeof(cases) / sizeof(cases[0]);
 	double ns[sizeof(cases) / sizeof(cases[0])][ROUNDS_MAX];
@@ -349,8 +388,10 @@ int main(int argc, char **argv)
 		fail("enter", folder);
 	read_text();
 	for (unsigned int round = 0; round < rounds; round++)
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
+			clock_id = cases[i].clock_id;
 			ns[i][round] = cases[i].what() / (double)(batches * BATCH);
+		}
 	for (size_t i = 0; i < count; i++)
 		qsort(ns[i], rounds, sizeof(ns[i][0]), compare);
 	for (size_t i = 0; i < count; i++) {
@@ -366,6 +407,7 @@ int main(int argc, char **argv)
 	}
 	unlink("trace.json");
 	unlink("trace.json.gz");
+	unlink("plain.json");
 	unlink("plain.gz");
 	return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : 1;
 }
