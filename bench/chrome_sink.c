@@ -34,7 +34,7 @@
 #define LEVEL      2 /* the sink's own */
 
 static unsigned int rounds = 5;
-static unsigned int batches = 2000;
+static unsigned int batches = 1000;
 static char folder[] = "/tmp/kymo-bench-XXXXXX";
 static const struct kymo_sink_ops *ops;
 

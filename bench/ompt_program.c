@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define COUNT 20000
+#define COUNT 10000
 
 static volatile int sink[2][64];
 
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 	const int threads = argc > 1 ? atoi(argv[1]) : 1;
 	double begin;
 
-	regions(threads, COUNT / 20);
+	regions(threads, COUNT / 10);
 	begin = now_us();
 	regions(threads, COUNT);
 	printf("%.3f\n", (now_us() - begin) / COUNT);

@@ -14,7 +14,7 @@ import tempfile
 BUILD = os.environ["KYMO_BUILD"]
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ompt_program.c")
 NULL_TOOL = os.path.join(BUILD, "bench", "ompt_null.so")
-ROUNDS = 2 if os.environ.get("KYMO_BENCH_QUICK") else 9
+ROUNDS = 2 if os.environ.get("KYMO_BENCH_QUICK") else 7
 
 
 def run(command, **variables):

@@ -23,7 +23,7 @@
 #define TICK_NS     1000000u /* of "interval=1ms" */
 #define OPTIONS_MAX 3u
 
-static unsigned switches = 100000, threads = 2000, reads = 200000, rounds = 5;
+static unsigned switches = 40000, threads = 1000, reads = 200000, rounds = 5;
 static const char *plugin;
 static int pipes[2][2];
 

@@ -31,7 +31,7 @@
 #define RECORD_BYTES 64u
 #define NAMES_LEAST  ((uint64_t)8 << 20) /* of a bound, else an eighth; see session.h */
 
-static unsigned int rounds = 9;
+static unsigned int rounds = 5;
 static uint64_t records = 10000000;
 static unsigned int cycles = 1000;
 
