@@ -140,7 +140,8 @@ static char *put_state(struct args *args, char *at, uint32_t flags)
 	return at;
 }
 
-static char *put_values(struct args *args, char *at, const struct kymo_trace_event *event)
+static inline char *put_values(struct args *args, char *at,
+			       const struct kymo_trace_event *event)
 {
 	const struct kymo_trace_value *values = event->values;
 	const size_t count = event->value_count;
@@ -157,8 +158,9 @@ static char *put_values(struct args *args, char *at, const struct kymo_trace_eve
 	return at;
 }
 
-static char *put_args(struct ky_chrome *chrome, char *at,
-		      const struct kymo_trace_event *event, const struct ky_row *row)
+static inline char *put_args(struct ky_chrome *chrome, char *at,
+			     const struct kymo_trace_event *event,
+			     const struct ky_row *row)
 {
 	struct args args;
 
@@ -177,8 +179,10 @@ struct title {
 };
 
 /* Both up to their args. */
-static char *put_span(struct ky_chrome *chrome, const struct kymo_trace_event *event,
-		      const struct title *title, const struct ky_row *row, uint64_t since)
+static inline char *put_span(struct ky_chrome *chrome,
+			     const struct kymo_trace_event *event,
+			     const struct title *title, const struct ky_row *row,
+			     uint64_t since)
 {
 	struct ky_json *json = &chrome->json;
 	char *at = ky_event_begin(chrome, 'X', title->type);
