@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "support/test.h"
@@ -119,6 +120,45 @@ static void a_string_of_any_length_goes_through(void **state)
 }
 
 /* Wherever pieces of a long text meet, characters must not be torn. */
+static void a_byte_that_is_escaped_is_found_at_every_place(void **state)
+{
+	static const struct {
+		char byte;
+		const char *out;
+	} cases[] = {{'"', "\\\""},
+		     {'\\', "\\\\"},
+		     {'\x1f', "\\u001f"},
+		     {'\n', "\\n"},
+		     {'\x80', "\xef\xbf\xbd"},
+		     {'\xff', "\xef\xbf\xbd"},
+		     {'\x7f', "\x7f"},
+		     {' ', " "}};
+	char in[50], expected[60];
+	struct memory memory = {0};
+	size_t i, size, place;
+	struct ky_json json;
+
+	(void)state;
+	assert_int_equal(ky_json_init(&json, keep, &memory), KYMO_OK);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size = 1; size < sizeof(in); size++) {
+			for (place = 0; place < size; place++) {
+				memset(in, 'a', size);
+				in[place] = cases[i].byte;
+				snprintf(expected, sizeof(expected), "\"%.*s%s%.*s\"",
+					 (int)place, in, cases[i].out,
+					 (int)(size - place - 1), in + place + 1);
+				memory.size = 0;
+				ky_json_string(&json, (struct kymo_str){in, size});
+				ky_json_flush(&json);
+				assert_string_equal(memory.data, expected);
+			}
+		}
+	}
+	ky_json_fini(&json);
+	free(memory.data);
+}
+
 static void characters_are_whole_at_every_place(void **state)
 {
 	char text[5000];
@@ -180,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strings_have_only_what_readers_take),
 		cmocka_unit_test(a_string_of_any_length_goes_through),
+		cmocka_unit_test(a_byte_that_is_escaped_is_found_at_every_place),
 		cmocka_unit_test(characters_are_whole_at_every_place),
 		cmocka_unit_test(
 			a_failed_write_is_remembered_and_nothing_more_is_written),

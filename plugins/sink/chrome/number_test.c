@@ -29,10 +29,15 @@ static const char *double_text(double value)
 static void integers_of_every_length_are_written_in_full(void **state)
 {
 	char expected[32], text[KY_NUMBER_SIZE + 1];
-	uint64_t value = 1;
+	uint64_t value;
 	int i;
 
 	(void)state;
+	for (value = 0; value < 11000; value++) {
+		snprintf(expected, sizeof(expected), "%llu", (unsigned long long)value);
+		assert_string_equal(text_of(ky_put_u64, value), expected);
+	}
+	value = 1;
 	for (i = 0; i < 20; i++, value *= 10) {
 		snprintf(expected, sizeof(expected), "%llu", (unsigned long long)value);
 		assert_string_equal(text_of(ky_put_u64, value), expected);
