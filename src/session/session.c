@@ -291,9 +291,10 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 				    "this system cannot keep forked children out of the "
 				    "recording (MADV_WIPEONFORK, Linux 4.14)");
 	ky_capture_host_anchor(&session->embedded->capture);
-	ky_session_metadata_publish(session);
+	/* Of a key that is said twice the last holds: what the program says itself. */
 	ky_identity_publish();
 	ky_stages_publish(&session->stages);
+	ky_session_metadata_publish(session);
 	ky_stages_begin(&session->stages);
 	session->state = KY_SESSION_PREPARED;
 	set_session(session);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <kymo/kymo.h>
@@ -290,6 +291,39 @@ static void the_trace_has_the_ids_of_its_own_session(void **state)
 	free(text);
 }
 
+/* Said before the start or after it, it holds over environment and files. */
+static void what_a_program_says_holds_over_its_environment(void **state)
+{
+	const struct kymo_value rank = {.key = key_of("rank", KYMO_VALUE_INT64),
+					.type = KYMO_VALUE_INT64,
+					.i64 = 5};
+	const struct kymo_value job = {
+		.key = key_of("PT_PROFILER_JOB_NAME", KYMO_VALUE_STRING),
+		.type = KYMO_VALUE_STRING,
+		.u64 = kymo_mark_intern("mine", 4)};
+
+	(void)state;
+	setenv("RANK", "1", 1);
+	setenv("PT_PROFILER_JOB_NAME", "theirs", 1);
+	for (int is_late = 0; is_late < 2; is_late++) {
+		char *text;
+
+		create();
+		if (is_late)
+			start();
+		assert_int_equal(kymo_session_metadata(session, &rank, NULL), KYMO_OK);
+		assert_int_equal(kymo_session_metadata(session, &job, NULL), KYMO_OK);
+		if (!is_late)
+			start();
+		text = end();
+		assert_has(text, "\"rank\": 5");
+		assert_has(text, "\"PT_PROFILER_JOB_NAME\": \"mine\"");
+		free(text);
+	}
+	unsetenv("RANK");
+	unsetenv("PT_PROFILER_JOB_NAME");
+}
+
 static void wrong_metadata_of_a_session_is_refused(void **state)
 {
 	static const int64_t numbers[] = {1};
@@ -421,6 +455,7 @@ int main(void)
 			a_value_of_another_type_than_its_keys_is_refused_and_counted),
 		cmocka_unit_test(what_is_said_of_a_session_is_at_the_top),
 		cmocka_unit_test(the_trace_has_the_ids_of_its_own_session),
+		cmocka_unit_test(what_a_program_says_holds_over_its_environment),
 		cmocka_unit_test(wrong_metadata_of_a_session_is_refused),
 		cmocka_unit_test(any_thread_may_say_something),
 		cmocka_unit_test(a_child_says_nothing_of_its_parents_session),
