@@ -14,6 +14,7 @@
 #include "plugin/check.h"
 #include "plugin/loader.h"
 #include "session/sinks.h"
+#include "sink/memory.h"
 
 struct node {
 	struct node *next;
@@ -24,7 +25,7 @@ struct node {
 
 static struct node *first;
 
-/* The registered sink of that protocol, or NULL. */
+/* The registered or built-in sink of that protocol, or NULL. */
 static const struct kymo_sink_desc *find(const char *protocol)
 {
 	/* Pairs with the release of push(). */
@@ -34,7 +35,8 @@ static const struct kymo_sink_desc *find(const char *protocol)
 	for (; node; node = node->next)
 		if (ky_str_is_any_case(wanted, node->desc->protocol))
 			return node->desc;
-	return NULL;
+	return ky_str_is_any_case(wanted, ky_memory_sink.protocol) ? &ky_memory_sink
+								   : NULL;
 }
 
 static void push(struct node *node)

@@ -454,6 +454,22 @@ static void threads_register_at_once(void **state)
 	unlink(capture);
 }
 
+/* The last of all, since memory:// is another thing from then on. */
+static void a_built_in_sink_is_taken_over_with_a_warning(void **state)
+{
+	const char *capture = make_capture();
+	struct kymo_error error = {0};
+
+	(void)state;
+	assert_int_equal(kymo_sink_register("Memory", &noting, &error), KYMO_OK);
+	assert_non_null(strstr(error.message, "Memory:// was registered before"));
+	assert_int_equal(
+		kymo_timeline_export(&capture, 1, "memory://x", NULL, NULL, NULL),
+		KYMO_OK);
+	assert_string_equal(told.path, "x");
+	unlink(capture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +486,7 @@ int main(void)
 		cmocka_unit_test(wrong_arguments_are_refused),
 		cmocka_unit_test(threads_put_and_take_one_name_at_once),
 		cmocka_unit_test(threads_register_at_once),
+		cmocka_unit_test(a_built_in_sink_is_taken_over_with_a_warning),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
