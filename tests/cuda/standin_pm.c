@@ -48,6 +48,7 @@ static struct {
 	int is_realtime;
 	CUpti_PmSampling_Object devices[DEVICES];
 	uint32_t enabled, disabled, hosts_opened, hosts_closed;
+	unsigned long long decoded;
 } pm = {.chip = "GH100",
 	.samples = 100,
 	.overflow_at = UINT64_MAX,
@@ -100,8 +101,8 @@ __attribute__((destructor)) static void end(void)
 		return;
 	fprintf(file,
 		"{\"enabled\": %u, \"disabled\": %u, \"hosts_opened\": %u, "
-		"\"hosts_closed\": %u}\n",
-		pm.enabled, pm.disabled, pm.hosts_opened, pm.hosts_closed);
+		"\"hosts_closed\": %u, \"decoded\": %llu}\n",
+		pm.enabled, pm.disabled, pm.hosts_opened, pm.hosts_closed, pm.decoded);
 	fclose(file);
 }
 
@@ -387,6 +388,7 @@ EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params 
 	image->first = sampler->next;
 	image->count = ready < image->max_samples ? ready : image->max_samples;
 	sampler->next += image->count;
+	pm.decoded += image->count;
 	params->decodeStopReason =
 		ready > image->max_samples
 			? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
