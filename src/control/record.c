@@ -301,6 +301,7 @@ static int32_t start(struct front *front, struct kymo_error *error)
 		front->result.exit_status = number == ENOENT || number == ENOTDIR
 						    ? EXIT_NO_PROGRAM
 						    : EXIT_CANNOT_RUN;
+		ky_nested_end(front->result.output, 0);
 		return ky_error_set_errno(error, number, "cannot run \"%s\"", name);
 	}
 	front->result.was_started = 1;
@@ -436,7 +437,8 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 				    "interrupted; process %ld goes on writing \"%s\"",
 				    (long)front->custody.keeper, result->output);
 	ky_nested_tell(&outcome->report, result);
-	ky_nested_end(result->output, outcome->summary.process_count);
+	if (outcome->written)
+		ky_nested_end(result->output, outcome->summary.process_count);
 	ky_outputs_list(&front->outputs, outcome->written, result->written,
 			sizeof(result->written));
 	memcpy(result->capture, outcome->capture, sizeof(result->capture));

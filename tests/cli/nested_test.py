@@ -64,6 +64,19 @@ def nothing_is_missing_where_there_was_nothing(place):
     assert recorders(place)[0] == [("ready", "what it started had nothing to record")]
 
 
+def nothing_is_missing_of_what_never_ran(place):
+    script = f'"$0" mark 2; {KYMO} record -o in.json -- {place.file("nobody")} 2>/dev/null'
+    check(record(place, script), 127, 2, says="nothing lost$")
+    assert [state for state, _ in recorders(place)[0]] == ["ready"], recorders(place)
+
+
+def what_could_not_be_written_is_told_too(place):
+    script = f'"$0" mark 2; {KYMO} record -o sub/in.json -- sh -c \'"$0" mark 1; rm -r sub\' "$0"'
+    os.mkdir(place.file("sub"))
+    result = record(place, script)
+    check(result, 125, 2, says=r': what it starts is recorded to "sub/in.json" instead$')
+
+
 def strict_is_not_content(place):
     check(record(place, '"$0" mark 2; ' + inner("in.json", '"$0" mark 1'), "--strict"), 125, 2)
 
@@ -73,14 +86,16 @@ def one_that_is_killed_has_said_where_it_all_goes(place):
         f' & "$0" wait {place.file("ready")}; kill -KILL $!; wait'
     process = place.run_shell(script, output="t.json")
     check(place.finish(process), says=': what it starts is recorded to "in.json" instead; .*keeper')
-    assert recorders(place)[0] == [("busy", 'what it starts is recorded to "in.json" instead')]
+    assert ("busy", 'what it starts is recorded to "in.json" instead') in recorders(place)[0]
     place.touch("go")
     until(lambda: os.path.exists(place.file("in.json")), "what its keeper writes")
 
 
 CASES = [what_a_recorder_within_has_kept_is_told, each_of_several_is_counted,
          one_of_one_is_told_to_the_one_around_it, its_name_is_shown_as_text,
-         nothing_is_missing_where_there_was_nothing, strict_is_not_content,
+         nothing_is_missing_where_there_was_nothing,
+         nothing_is_missing_of_what_never_ran, what_could_not_be_written_is_told_too,
+         strict_is_not_content,
          one_that_is_killed_has_said_where_it_all_goes]
 
 if __name__ == "__main__":
