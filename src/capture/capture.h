@@ -9,6 +9,8 @@
 #ifndef KYMO_CAPTURE_CAPTURE_H
 #define KYMO_CAPTURE_CAPTURE_H
 
+#include <sys/types.h>
+
 #include <kymo/base.h>
 
 #include "record/layout.h"
@@ -75,8 +77,11 @@ int32_t ky_capture_map_made(int fd, const struct ky_capture_setup *setup,
 			    struct ky_capture *out, struct kymo_error *error);
 void ky_capture_unmap(struct ky_capture *capture);
 
-/* Writes identity (pid, host, exe, arguments) into the header: the program, at attach. */
-void ky_capture_identify(struct ky_capture *capture);
+/*
+ * Writes identity (pid, host, exe, arguments) into the header: the program, at attach.
+ * `pid` 0: of the calling process; else of another one, as far as that can be seen.
+ */
+void ky_capture_identify(struct ky_capture *capture, pid_t pid);
 
 /* Touches every page of a COLD chunk and makes it FREE; how many were warmed. */
 uint32_t ky_capture_warm(struct ky_capture *capture, uint32_t ahead);

@@ -208,7 +208,7 @@ static void the_program_says_who_it_is(void **state)
 
 	(void)state;
 	assert_int_equal(ky_capture_make_private(&small, &made, NULL), KYMO_OK);
-	ky_capture_identify(&made);
+	ky_capture_identify(&made, 0);
 	assert_int_equal(made.header->pid, getpid());
 	assert_true(made.header->start_time > 0);
 	assert_non_null(strstr(made.header->exe, "capture_test"));

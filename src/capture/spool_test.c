@@ -33,7 +33,7 @@ static int set_up(void **state)
 	snprintf(path, sizeof(path), "/tmp/kymo-spool-test-%d", (int)getpid());
 	if (ky_capture_make_private(&setup, &capture, NULL) != KYMO_OK)
 		return -1;
-	ky_capture_identify(&capture);
+	ky_capture_identify(&capture, 0);
 	return ky_dictionary_mirror(capture.dictionary, capture.dictionary_size,
 				    &capture.header->dictionary_tail,
 				    &capture.header->names_not_kept) == KYMO_OK &&

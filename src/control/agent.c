@@ -208,7 +208,7 @@ static int32_t open_capture(struct kymo_error *error)
 		goto fail;
 	}
 	/* Nothing fails any more: from here on it is a capture to the recorder. */
-	ky_capture_identify(capture);
+	ky_capture_identify(capture, 0);
 	return ky_gate_open(capture);
 fail:
 	ky_capture_unmap(capture);

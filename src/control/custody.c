@@ -115,6 +115,8 @@ static int send_kind(struct ky_custody *custody, uint32_t kind,
 
 	if (kind == KY_HANDOVER_COMMAND)
 		handover.flags = custody->command;
+	if (kind == KY_HANDOVER_FINISH)
+		handover.flags = custody->finish_flags;
 	if (ward) {
 		handover.capture = ward->number;
 		handover.flags = ward->release_flags;
@@ -458,8 +460,9 @@ void ky_custody_command(struct ky_custody *custody, uint32_t command)
 	push(custody);
 }
 
-void ky_custody_finish(struct ky_custody *custody)
+void ky_custody_finish(struct ky_custody *custody, uint32_t flags)
 {
+	custody->finish_flags = flags;
 	custody->is_finishing = 1;
 	custody->unsent |= BIT(KY_HANDOVER_FINISH);
 	push(custody);

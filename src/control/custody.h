@@ -36,6 +36,7 @@ struct ky_custody {
 	struct ky_watch keeper_watch;
 	uint32_t unsent;  /* COMMAND, FINISH or ABANDON */
 	uint32_t command; /* KY_COMMAND_*, or 0 */
+	uint32_t finish_flags;
 	/* Told when the processes have obeyed, and how many have not; may be NULL. */
 	void (*obeyed)(void *owner, uint32_t command, uint64_t not_count);
 	void *obeyed_owner;
@@ -81,8 +82,9 @@ size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid);
 /* Has all processes do what is commanded, also those that come later. */
 void ky_custody_command(struct ky_custody *custody, uint32_t command);
 
-/* No capture will come any more: the output is made, then `is_over`. */
-void ky_custody_finish(struct ky_custody *custody);
+/* No capture will come any more: the output is made, then `is_over`. `flags`:
+ * KY_FINISH_*. */
+void ky_custody_finish(struct ky_custody *custody, uint32_t flags);
 
 /* The same, and nothing is to be left behind. Waits for the keeper's end. */
 void ky_custody_abandon(struct ky_custody *custody);

@@ -23,6 +23,7 @@
 #include "control/channel.h"
 #include "control/command.h"
 #include "control/delivery.h"
+#include "control/left.h"
 #include "control/loop.h"
 #include "control/protocol.h"
 #include "control/stream.h"
@@ -49,7 +50,7 @@ struct keeper {
 	const struct ky_keeper_setup *setup;
 	struct ky_loop loop;
 	struct ky_watch front_watch;
-	int is_ready, is_orphan, must_finish, is_abandoned;
+	int is_ready, is_orphan, must_finish, must_look, is_abandoned;
 	struct ky_spool *spool;
 	struct ky_stream stream; /* of use where that is the policy */
 	struct kept *first;
@@ -352,6 +353,7 @@ static void obey(struct keeper *keeper, const struct ky_handover *handover, int 
 		return;
 	case KY_HANDOVER_FINISH:
 		keeper->must_finish = 1;
+		keeper->must_look = handover->flags & KY_FINISH_LOOK_AROUND;
 		return;
 	case KY_HANDOVER_ABANDON:
 		keeper->is_abandoned = 1;
@@ -428,12 +430,25 @@ static int is_over(const struct keeper *keeper)
 	       (keeper->is_orphan && !has_process(keeper));
 }
 
-static void keep(struct keeper *keeper)
+/* For whoever goes on, though all have ended that the front knows. */
+static void look_around(struct keeper *keeper, struct ky_outcome *outcome)
+{
+	struct kept *spare = keeper->first;
+
+	while (spare && (spare->pidfd >= 0 || is_opened(spare)))
+		spare = spare->next;
+	if (keeper->must_look && !keeper->is_abandoned)
+		ky_left_tell(keeper->setup->socket, spare ? &spare->capture : NULL,
+			     outcome->left, sizeof(outcome->left));
+}
+
+static void keep(struct keeper *keeper, struct ky_outcome *outcome)
 {
 	while (!is_over(keeper)) {
 		ky_loop_step(&keeper->loop, keeper->tick_ms);
 		look_after_all(keeper);
 	}
+	look_around(keeper, outcome);
 	while (keeper->first && !keeper->is_abandoned)
 		end_capture(keeper, keeper->first,
 			    is_stopped(keeper->first) ? KY_END_STOPPED : KY_END_CUT);
@@ -485,7 +500,7 @@ void ky_keeper_run(const struct ky_keeper_setup *setup)
 	int32_t status = open_all(&keeper, &told.outcome.error);
 
 	if (!status) {
-		keep(&keeper);
+		keep(&keeper, &told.outcome);
 		if (!keeper.is_abandoned)
 			status = ky_spool_put_back(keeper.spool, keeper.delivery.capture,
 						   &told.outcome.error);

@@ -41,9 +41,12 @@
 
 #define KY_RELEASE_IF_UNUSED 0x1u /* the program may have opened it all the same */
 
+/* All have ended that are known: whoever goes on all the same is to be told of. */
+#define KY_FINISH_LOOK_AROUND 0x1u
+
 struct ky_handover {
 	uint32_t kind;
-	uint32_t flags; /* KY_RELEASE_*; of COMMAND: KY_COMMAND_* */
+	uint32_t flags; /* KY_RELEASE_*, KY_FINISH_*; of COMMAND: KY_COMMAND_* */
 	uint64_t capture;
 };
 
@@ -57,6 +60,7 @@ struct ky_outcome {
 	struct kymo_error error; /* status KYMO_OK: the output is complete */
 	struct kymo_summary summary;
 	char capture[PATH_MAX]; /* kept because the output could not be written, or "" */
+	char left[128];         /* who goes on, and is not recorded, or "" */
 	uint32_t written;       /* a bit for each output that is whole */
 	uint32_t reserved0;
 	struct ky_report report;

@@ -9,11 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <kymo/plugin.h>
+
 #include "base/fs.h"
 #include "control/protocol.h"
+#include "control/remark.h"
+#include "record/dictionary.h"
 
 /* The kernel takes no larger environment with arguments of usual limits. */
 #define ENVIRONMENT_SIZE ((size_t)2 << 20)
+
+struct left {
+	size_t count;
+	pid_t pid;     /* of one of them */
+	char name[32]; /* its name, as it stands; "" where it has just ended */
+};
 
 /* What is in the file at `path`, as far as it fits; its size, 0 if it cannot be read. */
 static size_t read_environment(const char *path, char *out)
@@ -61,14 +71,14 @@ static void read_name(pid_t pid, char *out, size_t size)
 			*at = '?';
 }
 
-void ky_left_find(const char *path, struct ky_left *out)
+static void find(const char *path, struct left *out)
 {
 	char setting[4096 + sizeof(KY_SESSION_VARIABLE)], file[48];
 	char *texts = malloc(ENVIRONMENT_SIZE);
 	DIR *folder = opendir("/proc");
 	const struct dirent *entry;
 
-	*out = (struct ky_left){0};
+	*out = (struct left){0};
 	if (!texts || !folder)
 		goto out;
 	snprintf(setting, sizeof(setting), "%s=%s", KY_SESSION_VARIABLE, path);
@@ -90,14 +100,39 @@ out:
 	free(texts);
 }
 
-void ky_left_describe(const struct ky_left *left, char *out, size_t size)
+/* It never had a capture; this one has nothing in it but who it is, and why. */
+static void note(const struct left *left, struct ky_capture *capture)
 {
+	struct ky_capture_header *header = capture->header;
+
+	if (ky_dictionary_mirror(capture->dictionary, capture->dictionary_size,
+				 &header->dictionary_tail,
+				 &header->names_not_kept) != KYMO_OK)
+		return;
+	ky_capture_identify(capture, left->pid);
+	ky_remark(KYMO_STATE_READY,
+		  left->count == 1
+			  ? "it goes on, and had reached nothing to record by the end"
+			  : "it goes on, as others do, and had reached nothing to record "
+			    "by the end");
+	ky_dictionary_mirror(NULL, 0, NULL, NULL);
+}
+
+void ky_left_tell(const char *path, struct ky_capture *spare, char *out, size_t size)
+{
+	struct left left;
+
 	out[0] = '\0';
-	if (left->count == 1)
+	find(path, &left);
+	if (left.count == 0)
+		return;
+	if (left.count == 1)
 		snprintf(out, size, "process %ld (%s) goes on and is not recorded",
-			 (long)left->pid, left->name);
-	else if (left->count > 1)
+			 (long)left.pid, left.name);
+	else
 		snprintf(out, size,
 			 "%zu processes go on and are not recorded, among them %ld (%s)",
-			 left->count, (long)left->pid, left->name);
+			 left.count, (long)left.pid, left.name);
+	if (spare)
+		note(&left, spare);
 }

@@ -4,21 +4,15 @@
 #define KYMO_CONTROL_LEFT_H
 
 #include <stddef.h>
-#include <sys/types.h>
 
-struct ky_left {
-	size_t count;
-	pid_t pid;     /* of one of them */
-	char name[32]; /* its name, as it stands; "" where it has just ended */
-};
+#include "capture/capture.h"
 
 /*
- * Those that may be looked at whose environment has the recorder's socket at `path`: they
- * were started by the program, and have reached nothing to record before it was over.
+ * Says for people, if there are such: those that may be looked at whose environment has
+ * the recorder's socket at `path`. They were started by the program, and have reached
+ * nothing to record before it was over. `spare`, a capture that nobody has opened, or
+ * NULL, becomes that of one of them, so that the trace has it too.
  */
-void ky_left_find(const char *path, struct ky_left *out);
-
-/* For people; "" where there is none. */
-void ky_left_describe(const struct ky_left *left, char *out, size_t size);
+void ky_left_tell(const char *path, struct ky_capture *spare, char *out, size_t size);
 
 #endif

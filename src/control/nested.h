@@ -2,8 +2,8 @@
 /*
  * A recorder that is recorded itself, as in `kymo record -- sh -c 'kymo record -- job'`.
  * What it starts has its socket in the environment, and is never heard of by the outer
- * one. So it joins the outer recording like any program, with nothing to tell but that:
- * as the state of a source which no plug-in can have, for its name.
+ * one. So it joins the outer recording like any program, with nothing to tell but that,
+ * as a remark.
  */
 #ifndef KYMO_CONTROL_NESTED_H
 #define KYMO_CONTROL_NESTED_H
@@ -11,8 +11,6 @@
 #include <kymo/control.h>
 
 #include "control/report.h"
-
-#define KY_NESTED_SOURCE "kymo record"
 
 /*
  * What is started from now on will be in `output`. May wait for the outer recorder, as

@@ -33,7 +33,6 @@
 #include "control/agent.h"
 #include "control/configure.h"
 #include "control/custody.h"
-#include "control/left.h"
 #include "control/nested.h"
 #include "control/outputs.h"
 #include "control/process.h"
@@ -380,16 +379,12 @@ static int earlier(int a_ms, int b_ms)
 	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
 }
 
-/* Whoever is known has ended, unless the rest of them is not waited for. */
-static void find_left(struct front *front)
+/* What is known to go on is not waited for, or the window has ended before it. */
+static uint32_t finish_flags(const struct front *front)
 {
-	struct kymo_recorder_result *result = &front->result;
-	struct ky_left left;
-
-	if (front->is_running || ky_custody_count_processes(&front->custody, NULL) > 0)
-		return;
-	ky_left_find(front->reception.path, &left);
-	ky_left_describe(&left, result->left, sizeof(result->left));
+	return front->is_running || ky_custody_count_processes(&front->custody, NULL) > 0
+		       ? 0
+		       : KY_FINISH_LOOK_AROUND;
 }
 
 static void run(struct front *front)
@@ -406,9 +401,8 @@ static void run(struct front *front)
 				 is_last ? 0 : earlier(timeout_ms, window_ms)) ||
 		    !is_last)
 			continue;
-		find_left(front);
 		ky_reception_close(&front->reception);
-		ky_custody_finish(&front->custody);
+		ky_custody_finish(&front->custody, finish_flags(front));
 		set_notice(front);
 	}
 }
@@ -442,6 +436,7 @@ static int32_t tell(struct front *front, struct kymo_error *error)
 	ky_outputs_list(&front->outputs, outcome->written, result->written,
 			sizeof(result->written));
 	memcpy(result->capture, outcome->capture, sizeof(result->capture));
+	memcpy(result->left, outcome->left, sizeof(result->left));
 	memcpy(result->losses, outcome->report.losses, sizeof(result->losses));
 	memcpy(result->stopped, outcome->report.stopped, sizeof(result->stopped));
 	join_failed(front, result->failed, sizeof(result->failed));

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "capture/reader.h"
-#include "control/nested.h"
+#include "control/remark.h"
 #include "control/selection.h"
 
 /* What became of one source, over all processes; the best of its states counts. */
@@ -119,10 +119,10 @@ static struct kymo_str source_of(const struct ky_catalog *catalog,
 		      : (struct kymo_str){NULL, 0};
 }
 
-static int is_nested(struct kymo_str source)
+static int is_remark(struct kymo_str source)
 {
-	return source.size == strlen(KY_NESTED_SOURCE) &&
-	       memcmp(source.data, KY_NESTED_SOURCE, source.size) == 0;
+	return source.size == strlen(KY_REMARK_SOURCE) &&
+	       memcmp(source.data, KY_REMARK_SOURCE, source.size) == 0;
 }
 
 /* The last state of each source of one process. */
@@ -139,7 +139,7 @@ static int add_states(struct fates *fates, const struct ky_catalog *catalog)
 		if (!entry)
 			continue;
 		source = source_of(catalog, entry);
-		if (!source.data || is_nested(source))
+		if (!source.data || is_remark(source))
 			continue;
 		fate = fate_of(fates, source);
 		if (!fate)
@@ -172,7 +172,7 @@ static void add_nested(struct ky_report *report, const struct ky_reader_capture 
 		const struct ky_state_entry *entry = ky_catalog_find(
 			capture->catalog, KY_ENTRY_STATE, id, sizeof(*entry), NULL);
 
-		if (entry && is_nested(source_of(capture->catalog, entry)))
+		if (entry && is_remark(source_of(capture->catalog, entry)))
 			last = entry;
 	}
 	if (!last || last->state != KYMO_STATE_BUSY || report->nested_count++ > 0)
@@ -180,7 +180,7 @@ static void add_nested(struct ky_report *report, const struct ky_reader_capture 
 	copy_line(reason, sizeof(reason),
 		  ky_catalog_string(capture->catalog, last->reason));
 	snprintf(report->nested, sizeof(report->nested), "process %" PRIu64 " (%s): %s",
-		 capture->header.pid, KY_NESTED_SOURCE, reason);
+		 capture->header.pid, KY_REMARK_SOURCE, reason);
 }
 
 /*

@@ -9,7 +9,7 @@
 #include <kymo/plugin.h>
 
 #include "capture/spool.h"
-#include "control/nested.h"
+#include "control/remark.h"
 #include "record/dictionary.h"
 #include "support/test.h"
 
@@ -53,7 +53,7 @@ static void fill(struct ky_capture *capture)
 	uint32_t good = add_source("good"), bad = add_source("bad"),
 		 late = add_source("late"), stuck = add_source("stuck"),
 		 mended = add_source("mended"), short_of = add_source("short"),
-		 nested = add_source(KY_NESTED_SOURCE);
+		 nested = add_source(KY_REMARK_SOURCE);
 
 	add_state(nested, KYMO_STATE_BUSY, "what it starts", NULL);
 	add_state(nested, KYMO_STATE_BUSY, "what it\nstarted", NULL);
@@ -167,7 +167,7 @@ static void what_a_recorder_within_has_kept_is_told_and_no_source_has_failed(voi
 	assert_int_equal(ky_report_make(path, "good", NULL, &report, NULL), KYMO_OK);
 	assert_int_equal(report.nested_count, 1);
 	assert_string_equal(report.nested, "process 4711 (kymo record): what it?started");
-	assert_null(strstr(report.failed, KY_NESTED_SOURCE));
+	assert_null(strstr(report.failed, KY_REMARK_SOURCE));
 }
 
 static void a_required_source_must_have_recorded(void **state)

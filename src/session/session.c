@@ -263,7 +263,7 @@ static int32_t make_capture(struct kymo_session *session, struct kymo_error *err
 	if (status != KYMO_OK)
 		return status;
 	capture = &session->embedded->capture;
-	ky_capture_identify(capture);
+	ky_capture_identify(capture, 0);
 	status = ky_dictionary_mirror(capture->dictionary, capture->dictionary_size,
 				      &capture->header->dictionary_tail,
 				      &capture->header->names_not_kept);

@@ -63,7 +63,7 @@ static inline void begin_recording(void)
 		KYMO_OK);
 	recording->next = before;
 	capture = &recording->capture;
-	ky_capture_identify(capture);
+	ky_capture_identify(capture, 0);
 	assert_int_equal(ky_dictionary_mirror(capture->dictionary,
 					      capture->dictionary_size,
 					      &capture->header->dictionary_tail,

@@ -121,7 +121,7 @@ static int32_t write_capture(struct ky_spool *spool, uint64_t number, uint64_t c
 
 	if (status != KYMO_OK)
 		return status;
-	ky_capture_identify(&capture);
+	ky_capture_identify(&capture, 0);
 	status = ky_dictionary_mirror(capture.dictionary, capture.dictionary_size,
 				      &capture.header->dictionary_tail,
 				      &capture.header->names_not_kept);

@@ -462,8 +462,16 @@ def what_goes_on_without_having_recorded_is_named(place):
     begun, ended = place.file("ready"), place.file("ended")
     script = f'"$0" mark 1; ("$0" ready {begun} wait {place.file("go")} mark 5 ready {ended} ' \
              f'</dev/null >/dev/null 2>&1 &); "$0" wait {begun}'
-    check(place.finish(place.run_shell(script)), 0, 1,
+    check(place.finish(place.run_shell(script, output="t.json")), 0, 1,
           says=r"; process [0-9]+ \(\S+\) goes on and is not recorded$")
+    with open(place.file("t.json"), encoding="utf-8") as f:
+        ours = json.load(f)["kymo"]
+    said = [s for s in ours["sources"] if s["name"] == "kymo record"]
+    assert [(s["state"], s["reason"]) for s in said] == [
+        ("ready", "it goes on, and had reached nothing to record by the end")], said
+    process = ours["processes"][said[0]["process"]]
+    assert os.path.samefile(f"/proc/{process['pid']}/exe", process["exe"]), process
+    assert begun in process["command line"], process
     place.touch("go")
     until(lambda: os.path.exists(ended), "the daemon, which goes on")
     check(place.finish(place.run_shell('"$0" mark 1', "-f")), 0, 1, says="nothing lost$")
