@@ -22,7 +22,8 @@ struct kymo_recorder_options {
 	uint32_t wait;           /* KYMO_WAIT_* */
 	uint32_t overwrite;      /* 1: an existing output is replaced */
 	uint32_t no_follow_fork; /* 1: forked children are not recorded */
-	uint64_t buffer_size;    /* bytes per process; 0: 64 MiB */
+	uint64_t
+		buffer_size; /* bytes per process; 0: 64 MiB, less in a small container */
 	/*
 	 * With %p (pid of the program), %h (host), %r (rank, from the launcher's
 	 * environment), %t (start time), %n (first number that no file has), %q{NAME}

@@ -31,6 +31,7 @@
 #include "config/pattern.h"
 #include "control/absent.h"
 #include "control/agent.h"
+#include "control/cgroup.h"
 #include "control/configure.h"
 #include "control/custody.h"
 #include "control/nested.h"
@@ -207,7 +208,8 @@ static int32_t open_custody(struct front *front, struct kymo_error *error)
 	setup->recorder = getpid();
 	front->custody.loop = &front->loop;
 	front->custody.capture_setup = (struct ky_capture_setup){
-		.budget = options->buffer_size,
+		.budget = options->buffer_size ? options->buffer_size
+					       : ky_cgroup_budget(ky_cgroup_left("")),
 		.ticks = ky_clock_choose(),
 		.overflow = setup->overflow,
 		.flags = (options->no_follow_fork ? 0 : KY_CAPTURE_FOLLOW_FORKS) |
