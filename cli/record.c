@@ -49,12 +49,14 @@ static void say_missing(const struct kymo_recorder_result *result,
 	/* It may be loaded where nothing could be recorded, as the last line says then.
 	 */
 	if (options->sources && result->absent[0]) {
+		const int is_refused = result->refused_count > 0;
+
 		ky_say_error(0, "%s: never loaded by %s", result->absent,
-			     result->refused_count > 0 ? "a process that was recorded"
-						       : "the program");
-		say_lines("", result->absent_remedy);
-	} else if (summary->events > 0 || summary->untimed > 0 || result->failed[0] ||
-		   result->partly[0] || result->window[0]) {
+			     is_refused ? "a process that was recorded" : "the program");
+		if (!is_refused)
+			say_lines("", result->absent_remedy);
+	} else if (summary->events > 0 || summary->untimed > 0 || summary->lost > 0 ||
+		   result->failed[0] || result->partly[0] || result->window[0]) {
 		return;
 	} else if (result->refused_count > 0) {
 		ky_say_error(0, "nothing was recorded");

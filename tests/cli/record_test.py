@@ -882,7 +882,7 @@ def a_read_only_tmp_is_no_obstacle(place):
 def a_full_disk_is_told_and_the_program_goes_on(place):
     small = place.file("small")
     os.mkdir(small)
-    script = f'mount -t tmpfs -o size=256k none {small} && shift && exec "$@"'
+    script = f'mount -t tmpfs -o size=100k none {small} && shift && exec "$@"'
     command = ["unshare", "-r", "-m", "sh", "-c", script, "sh", "x"]
     if subprocess.run(command + ["true"], stderr=subprocess.DEVNULL, check=False).returncode:
         raise Skip("no private mount here")
@@ -890,6 +890,7 @@ def a_full_disk_is_told_and_the_program_goes_on(place):
         command + [KYMO, "record", "-o", os.path.join(small, "t.kymo"), "--", MARKS, "mark",
                    "100000", "ready", place.file("ran"), "exit", "3"]))
     check(result, 125, says="No space left on device")
+    assert "lost 100,000" in result.err and "made no mark" not in result.err, result
     assert os.path.exists(place.file("ran")), "the program did not go on"
     assert os.listdir(place.tmp) == [], os.listdir(place.tmp)
 
@@ -980,8 +981,9 @@ def a_program_keeps_the_memory_that_it_is_limited_to(place):
     place.environment["KYMO_TEST_RUNTIME"] = INJECTED
     for option, what in ("-v", "address space"), ("-d", "private memory"):
         little = f"ulimit {option} 100000; exec $0 load {INJECTED} work 1 room 75"
-        result = place.finish(place.run_shell(little, "-f"))
+        result = place.finish(place.run_shell(little, "-f", "-t", "openmp"))
         check(result, 0, 0)
+        assert result.lines[:-1] == ["kymo: openmp: never loaded by a process that was recorded"]
         assert result.out == "room\n", result
         assert re.search(
             rf"was not recorded: its {what} is limited to 97 MiB \(ulimit {option}\), and "
