@@ -4,6 +4,7 @@
 `kymo record`, the driver's injection, CUPTI's buffers, the trace. The major is in CUDA_MAJOR.
 Each fault of CUPTI's ends in the state that the source's README documents, with exact counts."""
 import os
+import subprocess
 import sys
 import time
 
@@ -419,6 +420,14 @@ def test_another_tool_is_named_where_cupti_tells_it():
     run = record('cupti subscriber "Another Profiler"\nlaunch one\nsync')
     run.check_state("busy", "one tool at a time",
                     "Another Profiler" if MAJOR == "13" else "another one")
+
+
+def test_a_tool_that_is_to_be_injected_already_stays():
+    env = dict(recorded.environment(MAJOR, ""), CUDA_INJECTION64_PATH="/opt/another.so")
+    done = subprocess.run([recorded.KYMO, "record", "-f", "-t", "cuda", "-o", "kept.json", "--",
+                           "env"], capture_output=True, text=True, timeout=60, env=env, check=True)
+    assert "\nCUDA_INJECTION64_PATH=/opt/another.so\n" in "\n" + done.stdout, done.stdout
+    assert "names another tool already" in done.stderr, done.stderr
 
 
 def test_a_driver_that_is_too_old_is_told():

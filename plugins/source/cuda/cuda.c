@@ -317,7 +317,8 @@ static const struct kymo_source_desc cuda_source = {
 	.injections = ky_injections,
 	.ops = &ops,
 	.unloaded_remedy = "NVIDIA's driver (libcuda.so.1) loads it when the program "
-			   "first uses CUDA; kymo doctor cuda says whether it can",
+			   "first uses CUDA, unless CUDA_INJECTION64_PATH names another "
+			   "tool already; kymo doctor cuda says whether it can",
 };
 
 static const struct kymo_source_desc *const sources[] = {&cuda_source, NULL};

@@ -157,7 +157,7 @@ const struct kymo_option_desc *const ky_options[] = {
 const struct kymo_injection_desc *const ky_injections[] = {
 	&(const struct kymo_injection_desc){
 		.struct_size = sizeof(struct kymo_injection_desc),
-		.how = KYMO_INJECT_SET,
+		.how = KYMO_INJECT_KEEP, /* somebody's tool stays: there is one only */
 		.variable = "CUDA_INJECTION64_PATH",
 		.value = "{plugin}",
 	},
