@@ -47,18 +47,16 @@ static int is_lost(const struct kymo_save *save)
 static void run(void *context)
 {
 	struct kymo_save *save = context;
-	struct kymo_session *session = save->session;
-
-	if (session) {
-		save->status = ky_save_run(&save->work, &session->embedded->capture,
-					   &save->summary, &save->error);
-		/* First: who knows that it is over need not wait for the session. */
-		ky_session_unuse(session);
-	} else {
+	/* Who knows that it is over need not wait for the session any more. */
+	if (save->session)
+		save->status = ky_session_save_used(save->session, &save->work,
+						    &save->summary, &save->error);
+	else
 		save->status = ky_export_run(&save->export, &save->summary, &save->error);
-	}
 	__atomic_store_n(&save->is_over, 1, __ATOMIC_RELEASE);
 	ky_tell_change(&ky_session_page()->save_change);
+	/* Now, for an observer may wait for the save. */
+	ky_stages_tell();
 }
 
 static void free_save(struct kymo_save *save)

@@ -216,8 +216,8 @@ int32_t ky_save_check_path(const char *path, uint32_t overwrite, struct kymo_err
 	return status == KYMO_OK && is_file ? check_folder(path, error) : status;
 }
 
-int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
-		    struct kymo_summary *summary, struct kymo_error *error)
+static int32_t run(const struct ky_save *save, struct ky_capture *capture,
+		   struct kymo_summary *summary, struct kymo_error *error)
 {
 	char path[PATH_MAX];
 	int32_t status = ky_save_check_path(save->path, save->options.overwrite, error);
@@ -252,17 +252,15 @@ static int32_t fill_live(struct ky_capture *capture, struct ky_spool *spool,
 	return status;
 }
 
-/* The session is in use, which ends with this. */
-static int32_t save_used(struct kymo_session *session, const struct ky_save *save,
-			 struct kymo_summary *summary, struct kymo_error *error)
+int32_t ky_session_save_used(struct kymo_session *session, const struct ky_save *save,
+			     struct kymo_summary *summary, struct kymo_error *error)
 {
 	/* Observers are told of what was written, also where nobody asked for it here. */
 	struct kymo_summary own = {.struct_size = sizeof(own)};
 	struct kymo_summary *counted = summary || ky_is_observed() ? &own : NULL;
 	struct kymo_error failure = {0};
 	const uint64_t begun_ns = ky_monotonic_ns();
-	const int32_t status =
-		ky_save_run(save, &session->embedded->capture, counted, &failure);
+	const int32_t status = run(save, &session->embedded->capture, counted, &failure);
 
 	ky_result_write(summary, &own, sizeof(own));
 	if (status != KYMO_OK && error)
@@ -272,16 +270,19 @@ static int32_t save_used(struct kymo_session *session, const struct ky_save *sav
 			status != KYMO_OK ? &failure : NULL);
 	ky_unlock(&ky_gate()->session_lock);
 	ky_session_unuse(session);
-	ky_stages_tell();
 	return status;
 }
 
 int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
 			struct kymo_summary *summary, struct kymo_error *error)
 {
-	const int32_t status = ky_session_use(session, "save", error);
+	int32_t status = ky_session_use(session, "save", error);
 
-	return status == KYMO_OK ? save_used(session, save, summary, error) : status;
+	if (status != KYMO_OK)
+		return status;
+	status = ky_session_save_used(session, save, summary, error);
+	ky_stages_tell();
+	return status;
 }
 
 int32_t kymo_session_save(struct kymo_session *session, const char *path,
@@ -310,5 +311,7 @@ int32_t kymo_session_snapshot(struct kymo_session *session, const char *path,
 	save.fill = fill_live;
 	if (last_ns > 0 && last_ns < now_ns)
 		save.since_ns = (int64_t)(now_ns - last_ns);
-	return save_used(session, &save, summary, error);
+	status = ky_session_save_used(session, &save, summary, error);
+	ky_stages_tell();
+	return status;
 }

@@ -33,11 +33,14 @@ int32_t ky_save_prepare(struct ky_save *save, const char *path,
 int32_t ky_save_check_path(const char *path, uint32_t overwrite,
 			   struct kymo_error *error);
 
-/* KYMO_ERROR_CANCELLED, by the progress: there is no file then. */
-int32_t ky_save_run(const struct ky_save *save, struct ky_capture *capture,
-		    struct kymo_summary *summary, struct kymo_error *error);
+/*
+ * Of a session in use, which ends with this. KYMO_ERROR_CANCELLED, by the progress: there
+ * is no file then. Observers are to be told afterwards.
+ */
+int32_t ky_session_save_used(struct kymo_session *session, const struct ky_save *save,
+			     struct kymo_summary *summary, struct kymo_error *error);
 
-/* The same of a stopped session, checked and kept alive meanwhile. */
+/* The same of a stopped session, checked and kept alive meanwhile; and they are told. */
 int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save,
 			struct kymo_summary *summary, struct kymo_error *error);
 

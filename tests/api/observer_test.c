@@ -205,6 +205,56 @@ static void what_is_destroyed_before_it_was_stopped_is_cancelled(void **state)
 	(void)state;
 }
 
+static int32_t waited_status;
+
+/* It may call anything, so also wait for the save that it is told of. */
+static void wait_for_save(void *context, const struct kymo_stage *stage)
+{
+	struct kymo_save **place = context, *save = NULL;
+
+	if (stage->stage != KYMO_STAGE_POST_PROCESSING)
+		return;
+	/* It may be told before the program knows of its save. */
+	while (!(save = __atomic_load_n(place, __ATOMIC_ACQUIRE)))
+		usleep(100);
+	__atomic_store_n(&waited_status, kymo_save_wait(save, 20000, NULL, NULL),
+			 __ATOMIC_RELEASE);
+}
+
+static void a_save_in_the_background_tells_its_stage_too(void **state)
+{
+	static const struct kymo_observer_ops waiting = {
+		.struct_size = sizeof(waiting),
+		.stage = wait_for_save,
+	};
+	const char *path = in_folder("background.json");
+	struct kymo_session *session = create();
+	struct kymo_save *save = NULL, *told_of = NULL;
+
+	(void)state;
+	assert_int_equal(kymo_observer_register(&waiting, &told_of, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	mark();
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	waited_status = KYMO_AGAIN;
+	assert_int_equal(kymo_save_start(session, path, NULL, &save, NULL), KYMO_OK);
+	__atomic_store_n(&told_of, save, __ATOMIC_RELEASE);
+	assert_int_equal(kymo_save_wait(save, -1, NULL, NULL), KYMO_OK);
+	/* Both are told by its thread, this one last. */
+	for (int i = 0;
+	     i < 10000 && __atomic_load_n(&waited_status, __ATOMIC_ACQUIRE) == KYMO_AGAIN;
+	     i++)
+		usleep(1000);
+	assert_int_equal(waited_status, KYMO_OK);
+	assert_stages("wcp");
+	assert_string_equal(seen[2].destination, path);
+	assert_int_equal(seen[2].stage.events, 1);
+	assert_int_equal(kymo_observer_unregister(&waiting, &told_of), KYMO_OK);
+	kymo_save_destroy(save);
+	kymo_session_destroy(session);
+	unlink(path);
+}
+
 /* ---- Requests ---- */
 
 static void run(const struct kymo_request_options *options, uint32_t state,
@@ -404,6 +454,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OBSERVED(a_session_tells_its_stages_in_order),
+		OBSERVED(a_save_in_the_background_tells_its_stage_too),
 		OBSERVED(a_save_that_fails_says_why_and_may_be_done_again),
 		OBSERVED(a_snapshot_is_told_as_the_save_that_it_is),
 		OBSERVED(what_is_destroyed_before_it_was_stopped_is_cancelled),
