@@ -113,7 +113,11 @@ KYMO_API int32_t kymo_request_configure(struct kymo_request_options *options,
  */
 KYMO_API int32_t kymo_request_poll(uint64_t id, struct kymo_request_status *status);
 
-/* The same when it has ended; KYMO_AGAIN if that takes longer. -1: for ever. */
+/*
+ * The same when it has ended; KYMO_AGAIN if that takes longer. -1: for ever. Where the
+ * calling thread is the library's that would have to end it (in `ended`, or an observer),
+ * it is not waited for: KYMO_ERROR_STATE.
+ */
 KYMO_API int32_t kymo_request_wait(uint64_t id, int64_t timeout_ms,
 				   struct kymo_request_status *status);
 

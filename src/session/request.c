@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -103,6 +105,18 @@ int32_t kymo_request_poll(uint64_t id, struct kymo_request_status *status)
 	return result;
 }
 
+/* In `ended` or an observer: nothing would come, since this is who has to bring it. */
+static int is_its_thread(void)
+{
+	const struct ky_session_page *page = ky_session_page();
+	int result;
+
+	ky_requests_lock();
+	result = page->request_runs && page->request_tid == (uint32_t)syscall(SYS_gettid);
+	ky_requests_unlock();
+	return result;
+}
+
 int32_t kymo_request_wait(uint64_t id, int64_t timeout_ms,
 			  struct kymo_request_status *status)
 {
@@ -117,6 +131,8 @@ int32_t kymo_request_wait(uint64_t id, int64_t timeout_ms,
 			break;
 		if (ky_monotonic_ns() >= due_ns)
 			result = KYMO_AGAIN;
+		else if (is_its_thread())
+			result = KYMO_ERROR_STATE;
 		else
 			ky_wait_for_change(&ky_session_page()->request_change, seen,
 					   due_ns);

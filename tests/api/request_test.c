@@ -268,6 +268,46 @@ static void the_end_of_one_may_submit_the_next(void **state)
 		usleep(500);
 }
 
+/* The state in which the request after that one ends. */
+static uint32_t wait_for_next(uint64_t id)
+{
+	struct kymo_request_status status = {.struct_size = sizeof(status)};
+
+	while (kymo_request_poll(id + 1, &status) == KYMO_ERROR_NOT_FOUND)
+		usleep(500);
+	return wait_for_end(id + 1).state;
+}
+
+static int32_t waited_status;
+
+static void submit_and_wait(void *context, const struct kymo_request_status *status)
+{
+	uint64_t id = submit(REQUEST(.duration_ms = 1, .path = context, .overwrite = 1));
+	struct kymo_request_status next = {.struct_size = sizeof(next)};
+
+	(void)status;
+	__atomic_store_n(&waited_status, kymo_request_wait(id, 20000, &next),
+			 __ATOMIC_RELEASE);
+}
+
+static void the_end_of_one_is_told_that_it_cannot_wait_for_the_next(void **state)
+{
+	static char path[PATH_MAX];
+	uint64_t id;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("next.kymo"));
+	waited_status = KYMO_OK;
+	id = submit(REQUEST(.duration_ms = 1, .path = path, .ended = submit_and_wait,
+			    .context = path));
+	wait_for_end(id);
+	/* The next one goes on as soon as its thread does. */
+	assert_int_equal(wait_for_next(id), KYMO_REQUEST_DONE);
+	assert_int_equal(__atomic_load_n(&waited_status, __ATOMIC_ACQUIRE),
+			 KYMO_ERROR_STATE);
+	unlink(path);
+}
+
 #define STORM_THREADS 8
 static int storm_is_over;
 static uint64_t accepted;
@@ -408,6 +448,7 @@ int main(void)
 		cmocka_unit_test(
 			a_trace_that_cannot_be_written_ends_as_failed_with_the_reason),
 		cmocka_unit_test(the_end_of_one_may_submit_the_next),
+		cmocka_unit_test(the_end_of_one_is_told_that_it_cannot_wait_for_the_next),
 		cmocka_unit_test(a_storm_of_calls_ends_every_request_exactly_once),
 		cmocka_unit_test(a_forked_child_has_no_request_and_may_make_its_own),
 	};
