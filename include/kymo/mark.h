@@ -101,9 +101,9 @@ static inline void kymo_mark_end2(uint64_t begin, uint32_t name, uint16_t key0,
 
 /*
  * The same with any number of values, up to 1500; arrays are copied. KYMO_OK also for a
- * `begin` of 0. KYMO_ERROR_INVALID, counted: a value is of another type than its key's.
- * KYMO_ERROR_NO_MEMORY: a loss was counted. KYMO_ERROR_STATE: the recording has ended
- * since `begin`. A key that is there twice has both values in the trace.
+ * `begin` of 0. KYMO_ERROR_INVALID, counted: a value is of another type than its key's,
+ * or a key is there twice. KYMO_ERROR_NO_MEMORY: a loss was counted. KYMO_ERROR_STATE:
+ * the recording has ended since `begin`.
  */
 KYMO_API int32_t kymo_mark_end_values(uint64_t begin, uint32_t name,
 				      const struct kymo_value *values, size_t count);

@@ -80,16 +80,35 @@ int ky_mark_key_find(uint16_t key, struct ky_mark_key *out)
 	return is_found;
 }
 
+static int stands_before(const struct kymo_value *values, size_t i)
+{
+	for (size_t before = 0; before < i; before++)
+		if (values[before].key == values[i].key)
+			return 1;
+	return 0;
+}
+
+static int is_of_type(const struct kymo_value *value)
+{
+	const uint16_t type = __atomic_load_n(&types[value->key], __ATOMIC_RELAXED);
+
+	return type == value->type || type == 0 || value->type == 0 ||
+	       ky_value_types_are_alike(type, value->type);
+}
+
 int ky_mark_values_fit(const struct kymo_value *values, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		const uint16_t type =
-			__atomic_load_n(&types[values[i].key], __ATOMIC_RELAXED);
+	/* Keys are numbered from 1: a bit that is set is most likely the same key's. */
+	uint64_t seen[32] = {0};
 
-		if (KYMO_UNLIKELY(type != values[i].type) && type != 0 &&
-		    values[i].type != 0 &&
-		    !ky_value_types_are_alike(type, values[i].type))
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *word = &seen[values[i].key / 64 % 32];
+		const uint64_t bit = (uint64_t)1 << values[i].key % 64;
+
+		if (!is_of_type(&values[i]) ||
+		    ((*word & bit) && stands_before(values, i)))
 			return 0;
+		*word |= bit;
 	}
 	return 1;
 }

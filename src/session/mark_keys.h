@@ -15,8 +15,8 @@ struct ky_mark_key {
 int ky_mark_key_find(uint16_t key, struct ky_mark_key *out);
 
 /*
- * Whether each value is of its key's type, as far as both are said: it is the key's that
- * readers go by. Without a lock.
+ * Whether each value is of its key's type, as far as both are said (it is the key's that
+ * readers go by), and no key is there twice. Without a lock.
  */
 int ky_mark_values_fit(const struct kymo_value *values, size_t count);
 

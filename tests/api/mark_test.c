@@ -202,11 +202,37 @@ static void any_number_of_values_fits_up_to_the_limit(void **state)
 	}
 }
 
+static void a_key_that_is_there_twice_is_refused(void **state)
+{
+	static struct kymo_value values[1500];
+	char text[32];
+
+	(void)state;
+	for (size_t i = 0; i < 1500; i++) {
+		snprintf(text, sizeof(text), "v%zu", i);
+		values[i].key = kymo_mark_key(text, KYMO_VALUE_UINT64, NULL);
+	}
+	values[1499].key = values[0].key;
+	begin();
+	assert_int_equal(kymo_mark_end_values(kymo_mark_begin(), 0, values, 1499),
+			 KYMO_OK);
+	assert_int_equal(kymo_mark_end_values(kymo_mark_begin(), 0, values, 1500),
+			 KYMO_ERROR_INVALID);
+	values[1].key = values[0].key;
+	assert_int_equal(kymo_mark_end_values(kymo_mark_begin(), 0, values, 2),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(kymo_mark_instant_typed(0, 0, values, 2), KYMO_ERROR_INVALID);
+	end();
+	assert_int_equal(trace.count, 1);
+}
+
 static void arrays_are_copied_whole(void **state)
 {
 	enum { COUNT = 200 };
 	uint16_t shape =
 		kymo_mark_key("shape", KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY, NULL);
+	uint16_t empty =
+		kymo_mark_key("empty", KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY, NULL);
 	uint16_t batch = kymo_mark_key("batch", KYMO_VALUE_INT64, NULL);
 	uint16_t names =
 		kymo_mark_key("names", KYMO_VALUE_STRING | KYMO_VALUE_ARRAY, NULL);
@@ -219,7 +245,7 @@ static void arrays_are_copied_whole(void **state)
 		{.key = batch, .type = KYMO_VALUE_INT64, .i64 = -3},
 		{.key = names, .type = KYMO_VALUE_STRING | KYMO_VALUE_ARRAY, .count = 2},
 		{.key = label, .type = KYMO_VALUE_STRING},
-		{.key = shape, .type = KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY, .count = 0},
+		{.key = empty, .type = KYMO_VALUE_UINT64 | KYMO_VALUE_ARRAY, .count = 0},
 	};
 	const struct memory_value *value;
 
@@ -243,6 +269,7 @@ static void arrays_are_copied_whole(void **state)
 	assert_int_equal((int64_t)find_value(&trace.events[0], "batch")->u, -3);
 	assert_int_equal(find_value(&trace.events[0], "names")->count, 2);
 	assert_string_equal(find_value(&trace.events[0], "label")->text, "a \"label\"");
+	assert_int_equal(trace.events[0].value_count, 4); /* none for an empty one */
 }
 
 static void a_record_that_is_too_big_is_counted(void **state)
@@ -452,6 +479,7 @@ int main(void)
 		cmocka_unit_test(names_keep_every_byte),
 		cmocka_unit_test(a_key_is_its_name_type_and_unit),
 		cmocka_unit_test(any_number_of_values_fits_up_to_the_limit),
+		cmocka_unit_test(a_key_that_is_there_twice_is_refused),
 		cmocka_unit_test(arrays_are_copied_whole),
 		cmocka_unit_test(a_record_that_is_too_big_is_counted),
 		cmocka_unit_test(what_was_open_at_the_end_is_unfinished),
