@@ -232,7 +232,7 @@ def test_a_rest_has_no_samples():
 
 def test_a_forked_child_samples_nothing_and_ends_as_it_would():
     run = record("cupti pm samples 50\nlaunch saxpy 3\nsleep 100\nfork\nprint child\nsleep 50\n"
-                 "end\nsleep 100\nlaunch saxpy 2\nsync\n", "pm_device=0")
+                 "end\nsleep 500\nlaunch saxpy 2\nsync\n", "pm_device=0")
     assert run.status == 0 and run.out.startswith("child\n"), run.out
     assert len(values(run, "dram__bytes_read.sum.per_second")) == 49
     assert run.left["disabled"] == 0, run.left
