@@ -91,12 +91,5 @@ def one_that_is_killed_has_said_where_it_all_goes(place):
     until(lambda: os.path.exists(place.file("in.json")), "what its keeper writes")
 
 
-CASES = [what_a_recorder_within_has_kept_is_told, each_of_several_is_counted,
-         one_of_one_is_told_to_the_one_around_it, its_name_is_shown_as_text,
-         nothing_is_missing_where_there_was_nothing,
-         nothing_is_missing_of_what_never_ran, what_could_not_be_written_is_told_too,
-         strict_is_not_content,
-         one_that_is_killed_has_said_where_it_all_goes]
-
 if __name__ == "__main__":
-    main(CASES)
+    main(globals(), recorders)
