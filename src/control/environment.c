@@ -2,12 +2,15 @@
 #include "control/environment.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/place.h"
+#include "control/protocol.h"
 
 #define DEFAULT_SEPARATOR ":"
 #define LOADER_VARIABLE   "LD_PRELOAD"
@@ -248,4 +251,30 @@ int32_t ky_environment_inject(struct ky_environment *environment,
 		       : ky_error_no_memory(error);
 	free(value);
 	return status;
+}
+
+/* This library, whatever it is linked into. */
+static int32_t set_agent(struct ky_environment *environment, struct kymo_error *error)
+{
+	int32_t (*const self)(struct ky_environment *, struct kymo_error *) = set_agent;
+	const void *address;
+	char path[PATH_MAX];
+	int32_t status;
+
+	memcpy(&address, &self, sizeof(address));
+	status = ky_object_path(address, path, sizeof(path));
+	if (status)
+		return ky_error_set(error, status,
+				    "cannot find the file of this library");
+	return ky_environment_set(environment, KY_AGENT_VARIABLE, path, error);
+}
+
+int32_t ky_environment_lead(struct ky_environment *environment, const char *socket_path,
+			    struct kymo_error *error)
+{
+	int32_t status = set_agent(environment, error);
+
+	return status ? status
+		      : ky_environment_set(environment, KY_SESSION_VARIABLE, socket_path,
+					   error);
 }

@@ -41,6 +41,13 @@ int32_t ky_environment_inject(struct ky_environment *environment,
 			      const char *path, const char *option,
 			      struct kymo_error *error);
 
+/*
+ * Leads the program to the recorder: KYMO_SESSION is `socket_path`, KYMO_AGENT this
+ * library, whatever it is linked into.
+ */
+int32_t ky_environment_lead(struct ky_environment *environment, const char *socket_path,
+			    struct kymo_error *error);
+
 /* The name of the option that the injection depends on, or NULL. */
 const char *ky_environment_option_of(const struct kymo_injection_desc *injection);
 

@@ -9,7 +9,6 @@
 #include <kymo/control.h>
 
 #include "base/error.h"
-#include "base/place.h"
 #include "control/option.h"
 #include "plugin/loader.h"
 #include "plugin/option.h"
@@ -168,6 +167,16 @@ static const struct chosen *find_chosen(const struct visit *visit, const char *n
 	return NULL;
 }
 
+static struct ky_type_source types_of(const struct kymo_plugin *plugin,
+				      const struct kymo_source_desc *source)
+{
+	return (struct ky_type_source){
+		.name = source->name,
+		.plugin = plugin->name,
+		.types = source->types,
+	};
+}
+
 static int32_t choose(struct visit *visit, const char *path,
 		      const struct kymo_plugin *plugin,
 		      const struct kymo_source_desc *source)
@@ -183,24 +192,8 @@ static int32_t choose(struct visit *visit, const char *path,
 	chosen->visit = visit;
 	chosen->plugin = plugin;
 	chosen->source = source;
-	visit->types[visit->chosen_count++] = (struct ky_type_source){
-		.name = source->name,
-		.plugin = plugin->name,
-		.types = source->types,
-	};
+	visit->types[visit->chosen_count++] = types_of(plugin, source);
 	return KYMO_OK;
-}
-
-/* So that its types can be named; what is wrong with one is said in the program. */
-static void know_types(const struct visit *visit, const struct kymo_plugin *plugin,
-		       const struct kymo_source_desc *source)
-{
-	for (size_t i = 0; source->types && source->types[i]; i++) {
-		uint32_t number, flags;
-
-		ky_type_declare(visit->table, plugin->name, source->types[i], &number,
-				&flags, NULL);
-	}
 }
 
 static void tell_broken(struct ky_selection *selection, const char *why)
@@ -241,11 +234,12 @@ static int32_t look_at_source(struct visit *visit, const char *path,
 			      const struct kymo_source_desc *source)
 {
 	const struct chosen *first = find_chosen(visit, source->name);
+	const struct ky_type_source types = types_of(plugin, source);
 	int32_t status = KYMO_OK;
 
 	if (first)
 		return refuse_second(visit, path, plugin, source, first);
-	know_types(visit, plugin, source);
+	ky_type_declare_all(visit->table, &types);
 	if (visit->requests)
 		status = add_requests(visit, path, plugin, source);
 	else if (source->flags & KYMO_SOURCE_EXPLICIT)
@@ -420,22 +414,6 @@ static int32_t visit_all(struct visit *visit, const char *const *sources)
 	return status;
 }
 
-/* This library, whatever it is linked into. */
-static int32_t set_agent(struct ky_environment *environment, struct kymo_error *error)
-{
-	int32_t (*const self)(struct ky_environment *, struct kymo_error *) = set_agent;
-	const void *address;
-	char path[PATH_MAX];
-	int32_t status;
-
-	memcpy(&address, &self, sizeof(address));
-	status = ky_object_path(address, path, sizeof(path));
-	if (status)
-		return ky_error_set(error, status,
-				    "cannot find the file of this library");
-	return ky_environment_set(environment, KY_AGENT_VARIABLE, path, error);
-}
-
 void ky_selection_destroy(struct ky_selection *selection)
 {
 	ky_environment_destroy(&selection->environment);
@@ -448,17 +426,6 @@ static void destroy_visit(struct visit *visit)
 		free(visit->chosen[i].path);
 	ky_type_table_destroy(visit->table);
 	free(visit);
-}
-
-/* What is in the environment beside the injections. */
-static int32_t set_variables(struct ky_environment *environment, const char *socket_path,
-			     struct kymo_error *error)
-{
-	int32_t status = set_agent(environment, error);
-
-	return status ? status
-		      : ky_environment_set(environment, KY_SESSION_VARIABLE, socket_path,
-					   error);
 }
 
 int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
@@ -484,7 +451,7 @@ int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 	if (!status)
 		status = bring_all_in(visit, types);
 	if (!status)
-		status = set_variables(&out->environment, socket_path, error);
+		status = ky_environment_lead(&out->environment, socket_path, error);
 	destroy_visit(visit);
 	if (status)
 		ky_selection_destroy(out);

@@ -364,3 +364,13 @@ int ky_type_filter_wants_any(const char *list, struct ky_type_table *table,
 	}
 	return 0;
 }
+
+void ky_type_declare_all(struct ky_type_table *table, const struct ky_type_source *source)
+{
+	for (size_t i = 0; source->types && source->types[i]; i++) {
+		uint32_t number, flags;
+
+		ky_type_declare(table, source->plugin, source->types[i], &number, &flags,
+				NULL);
+	}
+}

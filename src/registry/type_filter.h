@@ -61,4 +61,11 @@ int32_t ky_type_declare(struct ky_type_table *table, const char *plugin,
 			const struct kymo_type_desc *desc, uint32_t *number,
 			uint32_t *flags, struct kymo_error *error);
 
+/*
+ * Adds all that a source declares to the table, so that they can be looked up before it
+ * is created. What is wrong with one is said when that is done.
+ */
+void ky_type_declare_all(struct ky_type_table *table,
+			 const struct ky_type_source *source);
+
 #endif

@@ -258,26 +258,13 @@ static int recognise(const struct kymo_plugin *plugin)
 	return is_known;
 }
 
-/* So that they can be looked up before the source is created. */
-static void know_types(const struct ky_instance *instance)
-{
-	const struct kymo_source_host *host = instance->host;
-
-	for (size_t i = 0; ky_types() && host->desc->types && host->desc->types[i]; i++) {
-		uint32_t number, flags;
-
-		/* What is wrong with it is said when it is created. */
-		ky_type_declare(ky_types(), host->plugin->name, host->desc->types[i],
-				&number, &flags, NULL);
-	}
-}
-
 /* Adds one source; further ones of the same name get a number. source_lock held. */
 static int32_t add_instance(const struct kymo_plugin *plugin,
 			    const struct kymo_source_desc *desc, struct kymo_error *error)
 {
 	uint32_t ordinal = 1;
 	struct ky_instance *instance;
+	struct ky_type_source source;
 
 	if (sources.count == KY_SOURCES_MAX)
 		return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
@@ -297,7 +284,9 @@ static int32_t add_instance(const struct kymo_plugin *plugin,
 				    "no memory for the source \"%s\", or no room for its "
 				    "name in the dictionary",
 				    desc->name);
-	know_types(instance);
+	source = describe(instance);
+	if (ky_types())
+		ky_type_declare_all(ky_types(), &source);
 	/* Pairs with the acquire of instance_count(): it is whole now. */
 	__atomic_store_n(&sources.count, sources.count + 1, __ATOMIC_RELEASE);
 	return KYMO_OK;
