@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -153,6 +155,19 @@ int ky_program_start(struct ky_program *program)
 		;
 	program->pid = 0;
 	return number;
+}
+
+char *ky_program_join(char *const *arguments, size_t *size)
+{
+	char *joined, *to;
+
+	*size = 0;
+	for (size_t i = 0; arguments[i]; i++)
+		*size += strlen(arguments[i]) + 1;
+	joined = to = malloc(*size + 1);
+	for (size_t i = 0; joined && arguments[i]; i++)
+		to = stpcpy(to, arguments[i]) + 1;
+	return joined;
 }
 
 int32_t ky_exit_status(int wait_status)

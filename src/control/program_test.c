@@ -2,6 +2,7 @@
 #include "control/program.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,9 +143,22 @@ static void what_was_taken_is_given_back(void **state)
 	assert_int_equal(second.files.rlim_cur, first.files.rlim_cur);
 }
 
+static void arguments_are_joined_as_proc_has_them(void **state)
+{
+	char *arguments[] = {"a b", "", "c", NULL};
+	size_t size = 0;
+	char *joined = ky_program_join(arguments, &size);
+
+	(void)state;
+	assert_int_equal(size, 7);
+	assert_memory_equal(joined, "a b\0\0c", 7);
+	free(joined);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arguments_are_joined_as_proc_has_them),
 		cmocka_unit_test_setup_teardown(
 			a_program_runs_with_the_environment_it_is_given, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_signal_is_told_as_a_shell_tells_it,

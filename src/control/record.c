@@ -75,25 +75,6 @@ struct front {
 
 /* ---- Prepare ---- */
 
-/* Arguments with a NUL behind each, as /proc/PID/cmdline has them. */
-static int32_t join_arguments(struct front *front, struct kymo_str *out,
-			      struct kymo_error *error)
-{
-	char *const *arguments = front->options.arguments;
-	size_t size = 0;
-	char *to;
-
-	for (size_t i = 0; arguments[i]; i++)
-		size += strlen(arguments[i]) + 1;
-	to = front->command_line = malloc(size + 1);
-	if (!to)
-		return ky_error_no_memory(error);
-	for (size_t i = 0; arguments[i]; i++)
-		to = stpcpy(to, arguments[i]) + 1;
-	*out = (struct kymo_str){front->command_line, size};
-	return KYMO_OK;
-}
-
 static void read_signals(void *owner, struct ky_watch *watch);
 
 static int32_t open_signals(struct front *front, struct kymo_error *error)
@@ -188,10 +169,13 @@ static int32_t open_custody(struct front *front, struct kymo_error *error)
 	if (front->outputs.count > 0)
 		ky_text_copy(front->result.output, sizeof(front->result.output),
 			     front->outputs.names[0]);
-	if (!status)
-		status = join_arguments(front, &setup->command_line, error);
 	if (status)
 		return status;
+	front->command_line =
+		ky_program_join(options->arguments, &setup->command_line.size);
+	if (!front->command_line)
+		return ky_error_no_memory(error);
+	setup->command_line.data = front->command_line;
 	if (getrandom(&setup->session, sizeof(setup->session), 0) < 0)
 		setup->session = ky_realtime_ns();
 	setup->outputs = (const char *const *)front->outputs.targets;
