@@ -3,14 +3,13 @@
  * When a request is warmed up, recorded and ended: the state machine alone, without
  * clock, thread or session. Its owner says what happened and does what it answers.
  *
- *              submit           warm-up due            start due           end due
- *        IDLE --------> WAITING -----------> WARMING_UP ---------> RECORDING --------+
- *         ^                |                     |                     |             |
- *         |                | cancel, pre-empt    | these, failure      | cancel,     |
- * pre-empt
- *         +----------------+---------------------+---------------------+ failure     v
- *         +---------------------- saved, cancel, failure ----------------------
- * PROCESSING
+ *   IDLE --submit--> WAITING --due--> WARMING_UP --due--> RECORDING --due--> PROCESSING
+ *
+ *   and back to IDLE
+ *       from WAITING     by cancel, pre-empt
+ *       from WARMING_UP  by cancel, pre-empt, failure
+ *       from RECORDING   by cancel, failure; pre-empt leads to PROCESSING
+ *       from PROCESSING  by saved, cancel, failure
  *
  * A schedule goes by time or by iterations: the points at which something is due are
  * either nanoseconds of CLOCK_MONOTONIC or numbers of iterations. It does not matter to
