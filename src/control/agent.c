@@ -46,6 +46,7 @@
 #include "control/room.h"
 #include "plugin/check.h"
 #include "record/dictionary.h"
+#include "session/host.h"
 #include "session/identity.h"
 #include "session/range.h"
 #include "session/recorder.h"

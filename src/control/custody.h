@@ -64,19 +64,17 @@ void ky_custody_close(struct ky_custody *custody);
 int32_t ky_custody_take_process(struct ky_custody *custody, pid_t pid, int pidfd,
 				const struct ky_ward **out, struct kymo_error *error);
 
-/* Makes a capture in advance again, if need be, so that the next process need not wait.
+/* Makes a capture in advance, if there is none, so that the next process need not wait.
  */
 void ky_custody_restock(struct ky_custody *custody);
 
-/* The capture will not be used; with `flags` KY_RELEASE_IF_UNUSED: if it was not opened.
- */
+/* The capture will not be used; KY_RELEASE_IF_UNUSED in `flags`: if it was not opened. */
 void ky_custody_release(struct ky_custody *custody, uint64_t number, uint32_t flags);
 
 /* How far the output is that the keeper makes. */
 uint32_t ky_custody_percent(const struct ky_custody *custody);
 
-/* How many captures have a process that lives; `*pid` is one of these. NULL is allowed.
- */
+/* How many captures have a process that lives; `*pid`, or NULL, is one of these. */
 size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid);
 
 /* Has all processes do what is commanded, also those that come later. */

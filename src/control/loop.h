@@ -28,8 +28,7 @@ int ky_loop_add(struct ky_loop *loop, int fd, uint32_t events, struct ky_watch *
 int ky_loop_change(struct ky_loop *loop, int fd, uint32_t events, struct ky_watch *watch);
 void ky_loop_remove(struct ky_loop *loop, int fd);
 
-/* Handles one event; 0 if none came within `timeout_ms` (-1: for ever), -1 if none can.
- */
+/* Handles one event; 0: none came within `timeout_ms` (-1: for ever), -1: none can. */
 int ky_loop_step(struct ky_loop *loop, int timeout_ms);
 
 #endif

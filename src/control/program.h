@@ -45,8 +45,7 @@ void ky_program_abandon(struct ky_program *program);
 /* Lets it go; 0 once the program runs, or the errno of the failed exec. */
 int ky_program_start(struct ky_program *program);
 
-/* Arguments with a NUL behind each, as /proc/PID/cmdline has them; the caller's, or NULL.
- */
+/* Arguments with a NUL behind each, as in /proc/PID/cmdline; the caller's, or NULL. */
 char *ky_program_join(char *const *arguments, size_t *size);
 
 /* What a shell would give for what waitpid() said. */

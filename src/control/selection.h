@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which sources a recording has, and the environment that brings them into the program.
- */
+/* Which sources a recording has, and the environment that brings them in. */
 #ifndef KYMO_CONTROL_SELECTION_H
 #define KYMO_CONTROL_SELECTION_H
 

@@ -27,8 +27,7 @@ void ky_stream_open(struct ky_stream *out, const struct ky_spool *spool, uint64_
 /* Looks again; whether it goes on. */
 int ky_stream_goes_on(struct ky_stream *stream);
 
-/* Ends it for the reason, unless it has ended; tells the capture, whose header says so.
- */
+/* Ends it for the reason, unless it has ended; the capture's header says so then. */
 void ky_stream_stop(struct ky_stream *stream, uint32_t reason);
 void ky_stream_mark(const struct ky_stream *stream, struct ky_capture *capture);
 

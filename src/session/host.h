@@ -74,8 +74,7 @@ struct kymo_source_host {
 	char text[KY_HOST_TEXT_MAX]; /* option values, each terminated */
 };
 
-/* A host for the source, or NULL. `ordinal`: 1, or 2 and more for further ones of a name.
- */
+/* A host for the source, or NULL. `ordinal`: 1, or more for further ones of a name. */
 struct kymo_source_host *ky_host_create(const struct kymo_plugin *plugin,
 					const struct kymo_source_desc *desc,
 					uint32_t ordinal);
@@ -107,6 +106,9 @@ size_t ky_host_clocks(struct kymo_source_host *host, uint32_t *clocks);
 void ky_host_set_state(struct kymo_source_host *host, uint32_t state, const char *reason,
 		       const char *remedy);
 void ky_host_abandon(struct kymo_source_host *host, const char *reason);
+
+/* What sources are given to call. */
+const struct kymo_host *ky_host_table(void);
 
 /* ---- Members of the host table, by file ---- */
 

@@ -41,8 +41,7 @@ struct kymo_session {
 	pid_t users_pid;
 };
 
-/* KYMO_OK if the session may do `what` ("start"), which needs `state`; session_lock held.
- */
+/* Whether it may do `what` ("start"), which needs `state`; session_lock held. */
 int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 			 const char *what, struct kymo_error *error);
 

@@ -81,8 +81,6 @@ void ky_sources_drain(const struct ky_drain *drain, uint64_t deadline_ns);
  */
 size_t ky_sources_describe(const char *wanted, struct ky_type_source *out);
 
-const struct kymo_host *ky_host_table(void);
-
 /*
  * The text that the list of wanted sources sets for an option. KYMO_ERROR_NOT_FOUND if it
  * sets none, KYMO_ERROR_NO_MEMORY if it does not fit.
