@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "capture/lease.h"
-#include "session/line.h"
+#include "session/mark.h"
 #include "session/source.h"
 
 /* For all sources together: less than a recorder waits. */

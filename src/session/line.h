@@ -36,20 +36,7 @@ static inline void ky_line_commit(struct ky_writer *writer)
 	ky_writer_leave(writer);
 }
 
-/* mark.c: that nothing was recorded from `begin` (host ticks) to now, and why. */
-void ky_mark_gap(uint64_t begin, const char *why);
-
-/*
- * mark.c: as ky_writer_begin, for a record of the program's own that is no mark; `*type`
- * is that of plain marks, which are known to the recording then.
- */
-struct kymo_record *ky_mark_line(uint32_t lines, uint16_t *type);
-
-/* mark_types.c: looks which types of marks are wanted, before the gate opens. */
-void ky_mark_choose_types(void);
-
-/* Host ticks where reading them is one instruction: which kind that is, and the reading.
- */
+/* Host ticks where reading them is one instruction: of which kind, and the reading. */
 #if defined(__x86_64__)
 #define KY_TICKS_QUICK KY_CLOCK_TSC
 #elif defined(__aarch64__)

@@ -14,7 +14,7 @@
 #include "capture/gate.h"
 #include "record/dictionary.h"
 #include "registry/static_types.h"
-#include "session/line.h"
+#include "session/mark.h"
 #include "session/mark_types.h"
 #include "session/source.h"
 

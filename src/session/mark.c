@@ -15,6 +15,7 @@
 #include "record/dictionary.h"
 #include "registry/static_types.h"
 #include "session/line.h"
+#include "session/mark.h"
 #include "session/mark_keys.h"
 #include "session/mark_types.h"
 

@@ -11,6 +11,7 @@
 #include "record/dictionary.h"
 #include "registry/static_types.h"
 #include "session/host.h"
+#include "session/mark.h"
 #include "session/wanted_types.h"
 
 struct mark_type {

@@ -9,8 +9,6 @@
 
 #include <kymo/mark.h>
 
-#include "session/line.h"
-
 /* The number of the source "app" in the dictionary, 0: not kept. */
 uint32_t ky_mark_source(void);
 
@@ -19,20 +17,9 @@ enum ky_mark_wish { KY_MARK_UNKNOWN, KY_MARK_LEFT_OUT, KY_MARK_WANTED };
 /* What is to become of marks of that type; unknown: kymo_mark_type has not given it. */
 enum ky_mark_wish ky_mark_type_wish(uint16_t type);
 
-/* mark.c: KYMO_ERROR_INVALID, counted, if it is none of kymo_mark_type. */
-int32_t ky_mark_check_type(uint16_t type);
-
 int ky_mark_plain_is_wanted(void);
 
-/* mark.c: the next plain mark asks that anew. */
-void ky_mark_forget_type(void);
-
-/*
- * mark.c: records a span that ends now, or an INSTANT, with its values, as does
- * kymo_mark_end_typed. `record` has kind, name, begin, correlation, and a type of
- * kymo_mark_type or 0, for a plain mark.
- */
-int32_t ky_mark_record(struct kymo_record record, const struct kymo_value *values,
-		       size_t count);
+/* Looks which types of marks are wanted, before the gate opens. */
+void ky_mark_choose_types(void);
 
 #endif

@@ -17,7 +17,7 @@
 #include "capture/gate.h"
 #include "capture/lease.h"
 #include "record/dictionary.h"
-#include "session/line.h"
+#include "session/mark.h"
 #include "session/page.h"
 #include "session/source.h"
 

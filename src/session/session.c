@@ -29,7 +29,7 @@
 #include "record/dictionary.h"
 #include "session/client.h"
 #include "session/identity.h"
-#include "session/line.h"
+#include "session/mark.h"
 #include "session/page.h"
 #include "session/range.h"
 #include "session/recorder.h"

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "capture/lease.h"
 #include "record/dictionary.h"
-#include "session/line.h"
+#include "session/mark.h"
 #include "session/mark_types.h"
 
 #define NAME_MAX_SIZE 1024u

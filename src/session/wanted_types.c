@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "registry/static_types.h"
-#include "session/line.h"
+#include "session/mark_types.h"
 #include "session/page.h"
 #include "session/source.h"
 
