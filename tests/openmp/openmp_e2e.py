@@ -136,7 +136,7 @@ def what_a_program_without_target_constructs_cannot_miss_is_no_lack(folder):
     library = build(folder, "clang", "omp_library.c", "-shared", "-fPIC")
     target = os.path.join(os.path.dirname(library), "libomptarget.so")
     os.rename(library, target)
-    done, path = record(folder, [program], env=dict(os.environ, LD_PRELOAD=target))
+    done, path = record(folder, ["env", f"LD_PRELOAD={target}", program])
     assert done.returncode == 3 and "recorded in part: openmp" in done.stderr, done
 
 
