@@ -106,6 +106,7 @@ static void a_child_tells_its_sources_once_and_goes_on(void **state)
 	(void)state;
 	begin("");
 	assert_string_equal(npu.story, "ps");
+	wait_for_threads();
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {

@@ -256,8 +256,10 @@ static uint64_t late(void)
 static void fork_in_the_middle_of_its_create(void)
 {
 	int status;
-	pid_t pid = fork();
+	pid_t pid;
 
+	wait_for_threads_but(1);
+	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		const struct ky_state_entry *entry;
