@@ -3,12 +3,17 @@
  * A PMU for machines that have none: preloaded, it has the kernel count what it can in
  * place of what it cannot, with the real groups, inheritance and descriptors. Cycles are
  * ns on the CPU, instructions page faults; cache misses there are none.
+ *
+ * To the kernel these two are events of two PMUs. Who joins a group of another PMU counts
+ * from the thread's next switch on only, so the group is switched off and on for it. The
+ * events of a real PMU need no such thing.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,6 +33,15 @@ static int translate(struct perf_event_attr *attr)
 		errno = ENOENT;
 		return -1;
 	}
+}
+
+static long join(long event, int group)
+{
+	if (event >= 0 && group >= 0) {
+		ioctl(group, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(group, PERF_EVENT_IOC_ENABLE, 0);
+	}
+	return event;
 }
 
 long syscall(long number, ...)
@@ -51,9 +65,10 @@ long syscall(long number, ...)
 			arguments[0] = (long)&attr;
 		}
 		/* Numbers came as int: the upper halves mean nothing. */
-		return next(number, arguments[0], (long)(int)arguments[1],
-			    (long)(int)arguments[2], (long)(int)arguments[3],
-			    arguments[4]);
+		return join(next(number, arguments[0], (long)(int)arguments[1],
+				 (long)(int)arguments[2], (long)(int)arguments[3],
+				 arguments[4]),
+			    (int)arguments[3]);
 	}
 	return next(number, arguments[0], arguments[1], arguments[2], arguments[3],
 		    arguments[4], arguments[5]);
