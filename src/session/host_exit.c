@@ -12,9 +12,7 @@
  */
 #include "session/host.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
+#include "base/at_exit.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "session/source.h"
@@ -70,40 +68,19 @@ static int is_registered(const struct ky_session_page *page,
 	return 0;
 }
 
-/*
- * atexit() has a lock that a child inherits as it is: forked while another thread was in
- * there, it would wait for that thread in its own exit for ever. So forks wait for ours.
- */
-static void hold_for_fork(void)
-{
-	ky_lock(&ky_session_page()->drain_lock);
-}
-
-static void let_go_after_fork(void)
-{
-	ky_unlock(&ky_session_page()->drain_lock); /* free already where it is wiped */
-}
-
-static void guard_forks(void)
-{
-	pthread_atfork(hold_for_fork, let_go_after_fork, let_go_after_fork);
-}
-
 int32_t ky_host_at_exit(struct kymo_source_host *host, kymo_drain_fn drain, void *source)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const struct ky_drain wanted = {.host = host, .drain = drain, .source = source};
 	struct ky_session_page *page = ky_session_page();
 	int32_t status = KYMO_ERROR_NO_MEMORY;
 
 	if (!drain)
 		return KYMO_ERROR_INVALID;
-	pthread_once(&once, guard_forks);
 	/* Held over both steps, so that drains and handlers have the same order. */
 	ky_lock(&page->drain_lock);
 	if (is_registered(page, &wanted)) {
 		status = KYMO_OK;
-	} else if (page->drain_count < KY_DRAINS_MAX && atexit(run_last) == 0) {
+	} else if (page->drain_count < KY_DRAINS_MAX && ky_at_exit(run_last) == 0) {
 		page->drains[page->drain_count++] = wanted;
 		status = KYMO_OK;
 	}

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/lock.h"
 #include "session/source.h"
 
 #include "support/test.h"
@@ -313,44 +312,6 @@ static void a_child_has_only_the_drains_that_it_asked_for(void **state)
 	assert_string_equal(tell_child(fork_and_ask, 7), "c");
 }
 
-static int has_forked;
-
-static void *fork_once(void *data)
-{
-	pid_t pid = fork();
-
-	(void)data;
-	if (pid == 0)
-		exit(0);
-	__atomic_store_n(&has_forked, 1, __ATOMIC_SEQ_CST);
-	if (waitpid(pid, NULL, 0) != pid)
-		_exit(1);
-	return NULL;
-}
-
-/* This thread stands for one that is in atexit(), whose lock the child would inherit. */
-static void fork_while_another_asks(void)
-{
-	uint32_t *lock = &ky_session_page()->drain_lock;
-	pthread_t thread;
-
-	ask("p");
-	ky_lock(lock);
-	if (pthread_create(&thread, NULL, fork_once, NULL) != 0)
-		_exit(1);
-	usleep(50000);
-	if (__atomic_load_n(&has_forked, __ATOMIC_SEQ_CST))
-		_exit(2);
-	ky_unlock(lock);
-	pthread_join(thread, NULL);
-}
-
-static void a_fork_waits_until_nobody_registers_a_handler(void **state)
-{
-	(void)state;
-	assert_string_equal(tell_child(fork_while_another_asks, 7), "p");
-}
-
 static int set_up(void **state)
 {
 	(void)state;
@@ -382,7 +343,6 @@ int main(void)
 		TEST(all_drains_have_one_deadline),
 		TEST(there_is_room_for_so_many_drains_only),
 		TEST(a_child_has_only_the_drains_that_it_asked_for),
-		TEST(a_fork_waits_until_nobody_registers_a_handler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

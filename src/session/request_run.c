@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/at_exit.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/lock.h"
@@ -382,7 +383,7 @@ static int32_t have_exit(struct ky_session_page *page, struct kymo_error *error)
 {
 	if (page->request_exits == 2)
 		return ky_error_set(error, KYMO_ERROR_STATE, EXITED);
-	if (page->request_exits == 0 && atexit(end_at_exit) != 0)
+	if (page->request_exits == 0 && ky_at_exit(end_at_exit) != 0)
 		return ky_error_no_memory(error);
 	page->request_exits = 1;
 	return KYMO_OK;
