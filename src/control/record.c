@@ -55,8 +55,9 @@ struct front {
 	struct kymo_recorder_result result;
 	struct ky_inheritance inheritance;
 	struct ky_loop loop;
-	struct ky_watch signal_watch;
+	struct ky_watch signal_watch, end_watch;
 	int signal_fd;
+	int end_fd;     /* of the program, -1: SIGCHLD alone tells when it has ended */
 	int is_changed; /* what `inheritance` holds is to be given back */
 	struct ky_selection selection;
 	struct ky_reception reception;
@@ -92,25 +93,6 @@ static int32_t open_signals(struct front *front, struct kymo_error *error)
 			     &front->signal_watch);
 	if (number)
 		return ky_error_set_errno(error, number, "cannot wait for signals");
-	return KYMO_OK;
-}
-
-/* What is not even selected will not have recorded in the end. */
-static int32_t check_required(const struct front *front, struct kymo_error *error)
-{
-	const struct kymo_recorder_options *options = &front->options;
-	const char *names = front->selection.names;
-
-	for (size_t i = 0; options->require && options->require[i]; i++) {
-		const char *name = options->require[i];
-
-		if (strcmp(name, KY_SOURCE_APP) != 0 && !ky_selection_has(names, name))
-			return ky_error_set(
-				error, KYMO_ERROR_NOT_FOUND,
-				"the required source \"%s\" is none of those to "
-				"be recorded: %s",
-				name, names[0] ? names : "there are none");
-	}
 	return KYMO_OK;
 }
 
@@ -150,7 +132,9 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 	tell_origins(front);
 	status = ky_selection_make(&front->selection, options->sources, options->types,
 				   environ, reception->path, error);
-	return status ? status : check_required(front, error);
+	if (!status)
+		status = ky_selection_require(&front->selection, options->require, error);
+	return status;
 }
 
 /* The output's name and the keeper, once the pid is known. */
@@ -222,6 +206,15 @@ static int32_t prepare(struct front *front, struct kymo_error *error)
 
 /* ---- Run and finish ---- */
 
+static void close_end(struct front *front)
+{
+	if (front->end_fd < 0)
+		return;
+	ky_loop_remove(&front->loop, front->end_fd);
+	close(front->end_fd);
+	front->end_fd = -1;
+}
+
 static void set_notice(struct front *front)
 {
 	const uint64_t due_ns = ky_monotonic_ns() + NOTICE_AFTER_NS;
@@ -235,13 +228,34 @@ static void set_notice(struct front *front)
 static void reap_program(struct front *front)
 {
 	int wait_status;
+	pid_t pid = front->is_running ? waitpid(front->program.pid, &wait_status, WNOHANG)
+				      : 0;
 
-	if (!front->is_running ||
-	    waitpid(front->program.pid, &wait_status, WNOHANG) != front->program.pid)
+	if (pid == 0 || (pid < 0 && errno != ECHILD))
 		return;
 	front->is_running = 0;
-	front->result.exit_status = ky_exit_status(wait_status);
+	/* Else somebody else in this process has waited for it, and knows what it said.
+	 */
+	if (pid > 0)
+		front->result.exit_status = ky_exit_status(wait_status);
+	close_end(front);
 	set_notice(front);
+}
+
+static void see_end(void *owner, struct ky_watch *watch)
+{
+	(void)watch;
+	reap_program(owner);
+}
+
+/* The signal may go to another thread of ours, which does not keep it for us. */
+static void watch_end(struct front *front)
+{
+	front->end_watch = (struct ky_watch){.ready = see_end, .owner = front};
+	front->end_fd = ky_pidfd_open(front->program.pid);
+	if (front->end_fd >= 0 &&
+	    ky_loop_add(&front->loop, front->end_fd, EPOLLIN, &front->end_watch) != 0)
+		close_end(front);
 }
 
 static void take_signal(struct front *front, int number)
@@ -292,6 +306,7 @@ static int32_t start(struct front *front, struct kymo_error *error)
 	front->result.was_started = 1;
 	front->is_running = 1;
 	ky_window_begin(&front->window);
+	watch_end(front);
 	/* Killed before it was let go, it may have told so when nobody cared. */
 	reap_program(front);
 	return KYMO_OK;
@@ -452,6 +467,7 @@ static void close_all(struct front *front)
 		read_signals(front, &front->signal_watch);
 		close(front->signal_fd);
 	}
+	close_end(front);
 	if (front->is_changed)
 		ky_inheritance_give_back(&front->inheritance);
 	ky_loop_close(&front->loop);
@@ -470,7 +486,7 @@ int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 		return ky_error_no_memory(error);
 	front->result.struct_size = sizeof(front->result);
 	front->result.exit_status = EXIT_OWN_FAILURE;
-	front->loop.epoll_fd = front->signal_fd = -1;
+	front->loop.epoll_fd = front->signal_fd = front->end_fd = -1;
 	front->program = (struct ky_program){.go_fd = -1, .error_fd = -1};
 	status = ky_recorder_read(options, &front->options, &front->config, error);
 	if (!status)

@@ -2,7 +2,9 @@
 /* What kymo_recorder_run and kymo_plugin_visit refuse; what they do, tests/cli shows. */
 #include <kymo/control.h>
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/test.h"
@@ -162,6 +164,57 @@ static void a_plugin_that_is_not_there_cannot_be_visited(void **state)
 	assert_int_equal(count, 0);
 }
 
+static int is_over;
+
+/* Signals of the process go to it as well as to the thread that records. */
+static void *sleep_beside(void *data)
+{
+	(void)data;
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+		usleep(1000);
+	return NULL;
+}
+
+/* As a program's handler of SIGCHLD may do it. */
+static void *wait_for_any_child(void *data)
+{
+	(void)data;
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+		if (waitpid(-1, NULL, WNOHANG) <= 0)
+			usleep(100);
+	return NULL;
+}
+
+static void run_beside(void *(*other)(void *), int32_t other_status)
+{
+	char *const arguments[] = {"sh", "-c", "exit 3", NULL};
+	struct kymo_recorder_options options = usable;
+	struct kymo_recorder_result result = {.struct_size = sizeof(result)};
+	pthread_t thread;
+
+	options.arguments = arguments;
+	__atomic_store_n(&is_over, 0, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_create(&thread, NULL, other, NULL), 0);
+	alarm(60);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(kymo_recorder_run(&options, &result, NULL, NULL),
+				 KYMO_OK);
+		unlink(result.output);
+		if (result.exit_status != other_status)
+			assert_int_equal(result.exit_status, 3);
+	}
+	alarm(0);
+	__atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
+static void the_end_of_a_program_is_seen_whoever_gets_the_signal(void **state)
+{
+	(void)state;
+	run_beside(sleep_beside, 3);
+	run_beside(wait_for_any_child, 125);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +225,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_way_of_waiting_is_refused),
 		cmocka_unit_test(a_program_that_is_not_there_gives_127),
 		cmocka_unit_test(a_plugin_that_is_not_there_cannot_be_visited),
+		cmocka_unit_test(the_end_of_a_program_is_seen_whoever_gets_the_signal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -474,3 +474,20 @@ int ky_selection_has(const char *list, const char *name)
 	}
 	return 0;
 }
+
+/* What is not even selected will not have recorded in the end. */
+int32_t ky_selection_require(const struct ky_selection *selection,
+			     const char *const *required, struct kymo_error *error)
+{
+	const char *names = selection->names;
+
+	for (size_t i = 0; required && required[i]; i++)
+		if (strcmp(required[i], KY_SOURCE_APP) != 0 &&
+		    !ky_selection_has(names, required[i]))
+			return ky_error_set(
+				error, KYMO_ERROR_NOT_FOUND,
+				"the required source \"%s\" is none of those to "
+				"be recorded: %s",
+				required[i], names[0] ? names : "there are none");
+	return KYMO_OK;
+}

@@ -45,6 +45,10 @@ int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 			  const char *socket_path, struct kymo_error *error);
 void ky_selection_destroy(struct ky_selection *selection);
 
+/* KYMO_ERROR_NOT_FOUND if one of `required`, which ends with NULL, is not selected. */
+int32_t ky_selection_require(const struct ky_selection *selection,
+			     const char *const *required, struct kymo_error *error);
+
 /* Whether the list, "x,y" or "x, y", has the name. */
 int ky_selection_has(const char *list, const char *name);
 
