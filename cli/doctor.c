@@ -34,7 +34,8 @@ static const char usage[] =
 #define NAME_WIDTH  10
 #define STATE_WIDTH 8
 
-/* In the order in which they are told; a file that cannot be used is among the sources.
+/*
+ * In the order in which they are told; a file that cannot be used is among the sources.
  */
 static const struct {
 	uint32_t kind;

@@ -118,7 +118,8 @@ static enum ky_json_token copy_value(struct ky_trace *trace, struct writer *writ
 
 bool ky_info_is_value(struct ky_trace *trace)
 {
-	/* What is shown elsewhere, says nothing of the run, or is as long as the trace.
+	/*
+	 * What is shown elsewhere, says nothing of the run, or is as long as the trace.
 	 */
 	static const char *const others[] = {
 		"schemaVersion", "displayTimeUnit", "metadata",          "traceName",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lower half of the JSON reader: bytes, and what is made of them without any grammar.
+/*
+ * The lower half of the JSON reader: bytes, and what is made of them without any grammar.
  */
 #ifndef KYMO_CLI_JSON_LEXER_H
 #define KYMO_CLI_JSON_LEXER_H

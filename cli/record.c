@@ -46,7 +46,8 @@ static void say_missing(const struct kymo_recorder_result *result,
 	if (result->failed[0])
 		ky_say_error(0, "not recorded: %s", result->failed);
 	say_lines("recorded in part: ", result->partly);
-	/* It may be loaded where nothing could be recorded, as the last line says then.
+	/*
+	 * It may be loaded where nothing could be recorded, as the last line says then.
 	 */
 	if (options->sources && result->absent[0]) {
 		const int is_refused = result->refused_count > 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the commands speak: errors of one line, numbers and texts for people and for JSON.
+/*
+ * How the commands speak: errors of one line, numbers and texts for people and for JSON.
  */
 #ifndef KYMO_CLI_SAY_H
 #define KYMO_CLI_SAY_H
@@ -54,7 +55,8 @@ void ky_say_losses(FILE *out, const struct kymo_summary *summary, const char *re
 /* "2026-11-29 20:15:01 UTC" of ns since the epoch. */
 const char *ky_say_time(char out[KY_SAY_SIZE], int64_t epoch_ns);
 
-/* Text as one line for a terminal: control characters and what is not UTF-8 become '?'.
+/*
+ * Text as one line for a terminal: control characters and what is not UTF-8 become '?'.
  */
 void ky_say_text(FILE *out, const char *text);
 

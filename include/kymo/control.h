@@ -22,8 +22,7 @@ struct kymo_recorder_options {
 	uint32_t wait;           /* KYMO_WAIT_* */
 	uint32_t overwrite;      /* 1: an existing output is replaced */
 	uint32_t no_follow_fork; /* 1: forked children are not recorded */
-	uint64_t
-		buffer_size; /* bytes per process; 0: 64 MiB, less in a small container */
+	uint64_t buffer_size;    /* bytes a process; 0: 64 MiB, less if short of it */
 	/*
 	 * With %p (pid of the program), %h (host), %r (rank, from the launcher's
 	 * environment), %t (start time), %n (first number that no file has), %q{NAME}
@@ -61,7 +60,8 @@ struct kymo_recorder_options {
 	void (*warning)(void *context, const char *text);
 	void *warning_context;
 
-	/* What zero members become; NULL: what files and environment say, see config.h.
+	/*
+	 * What zero members become; NULL: what files and environment say, see config.h.
 	 */
 	const struct kymo_config *config;
 

@@ -245,7 +245,8 @@ struct kymo_host {
 	 */
 	int32_t (*metadata)(struct kymo_source_host *self,
 			    const struct kymo_value *value);
-	/* The text set for an option, or its fallback; borrowed until the next prepare.
+	/*
+	 * The text set for an option, or its fallback; borrowed until the next prepare.
 	 */
 	int32_t (*option)(struct kymo_source_host *self, const char *name,
 			  struct kymo_str *out);

@@ -103,7 +103,8 @@ struct kymo_link_kind_desc {
 	/* End of ABI 1.0 */
 };
 
-/* A setting of the source: `-t name:option=value`. `fallback` is used where none is set.
+/*
+ * A setting of the source: `-t name:option=value`. `fallback` is used where none is set.
  */
 struct kymo_option_desc {
 	uint32_t struct_size;
@@ -202,7 +203,8 @@ struct kymo_source_ops {
 	/* Not called while the process runs: a source lives as long as its process. */
 	void (*destroy)(void *source);
 
-	/* Claim what is needed, with nothing recorded yet. Errors leave the source out.
+	/*
+	 * Claim what is needed, with nothing recorded yet. Errors leave the source out.
 	 */
 	int32_t (*prepare)(void *source, const struct kymo_source_session *session,
 			   struct kymo_error *error);
@@ -270,7 +272,8 @@ struct kymo_source_desc {
 	const struct kymo_option_desc *const *options;
 	const struct kymo_injection_desc *const *injections;
 	const struct kymo_source_ops *ops;
-	/* What may help where the program never loaded the plug-in; NULL: nothing does.
+	/*
+	 * What may help where the program never loaded the plug-in; NULL: nothing does.
 	 */
 	const char *unloaded_remedy;
 	/* End of ABI 1.0 */

@@ -67,7 +67,8 @@ struct kymo_session_options {
 	 */
 	const char *const *sources;
 	uint64_t client_flags; /* KYMO_CLIENT_*: what the framework is to collect */
-	/* What zero members become; NULL: what files and environment say, see config.h.
+	/*
+	 * What zero members become; NULL: what files and environment say, see config.h.
 	 */
 	const struct kymo_config *config;
 	/*

@@ -123,9 +123,8 @@ struct kymo_trace_track {
 
 struct kymo_trace_type {
 	uint32_t struct_size;
-	uint32_t index; /* from 0, dense */
-	uint32_t
-		activity_type; /* stable number of (plugin, name) or of the static type */
+	uint32_t index;         /* from 0, dense */
+	uint32_t activity_type; /* number of (plugin, name), or of the static type */
 	uint32_t shapes, side;
 	uint32_t is_static;
 	struct kymo_str source, name, category;
@@ -309,7 +308,8 @@ struct kymo_sink_options {
 struct kymo_sink_ops {
 	uint32_t struct_size;
 	uint32_t reserved0;
-	/* The target stays untouched until end; an existing one is kept unless told so.
+	/*
+	 * The target stays untouched until end; an existing one is kept unless told so.
 	 */
 	int32_t (*open)(struct kymo_str path, const struct kymo_sink_options *options,
 			void **sink, struct kymo_error *error);

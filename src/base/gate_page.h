@@ -37,7 +37,8 @@ struct ky_gate_page {
 	uint32_t reserved0;
 
 	struct ky_capture *capture; /* what is recorded into, or NULL */
-	/* Where sources count losses: of that, or, when it is over, still there; or NULL.
+	/*
+	 * Where sources count losses: of that, or, when it is over, still there; or NULL.
 	 */
 	struct ky_source_counts *counts;
 };

@@ -21,7 +21,8 @@ struct kymo_str ky_str_trim(struct kymo_str text);
 
 #define KY_QUOTE_SIZE 96
 
-/* As it may stand in a message: one line, and not too long. Fills `out` and returns it.
+/*
+ * As it may stand in a message: one line, and not too long. Fills `out` and returns it.
  */
 const char *ky_quote(char out[KY_QUOTE_SIZE], struct kymo_str text);
 

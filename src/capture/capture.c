@@ -369,7 +369,8 @@ uint32_t ky_capture_warm(struct ky_capture *capture, uint32_t ahead)
 			free_count++;
 		if (state != KY_CHUNK_COLD)
 			continue;
-		/* Ours while it is LEASED: the program takes COLD ones by the same step.
+		/*
+		 * Ours while it is LEASED: the program takes COLD ones by the same step.
 		 */
 		if (!__atomic_compare_exchange_n(&capture->states[i], &state,
 						 KY_CHUNK_LEASED, 0, __ATOMIC_ACQUIRE,

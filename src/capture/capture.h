@@ -26,8 +26,7 @@ struct ky_capture {
 	struct ky_writer_slot *slots;
 	struct ky_source_counts *sources;
 	uint32_t *states; /* of chunks */
-	uint64_t
-		*order; /* of chunks: the sequence of each, so that the oldest is found */
+	uint64_t *order;  /* of chunks: their sequences, to find the oldest */
 	uint8_t *dictionary;
 	uint8_t *chunks;
 	/* Copies of what must not change under us. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of a spool: its blocks one behind the other, each written whole or not at all.
+/*
+ * The file of a spool: its blocks one behind the other, each written whole or not at all.
  */
 #ifndef KYMO_CAPTURE_SPOOL_FILE_H
 #define KYMO_CAPTURE_SPOOL_FILE_H

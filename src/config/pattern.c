@@ -18,7 +18,8 @@
 #define PROGRAM_MAX   96u     /* bytes of its name in a default name */
 #define FIELDS        "%p, %h, %r, %t, %n, %q{NAME} and %%"
 
-/* Text that grows within a fixed buffer; `size` beyond `room` means that it did not fit.
+/*
+ * Text that grows within a fixed buffer; `size` beyond `room` means that it did not fit.
  */
 struct text {
 	char *data;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the control groups of this process, as those of a container, leave it of memory.
+/*
+ * What the control groups of this process, as those of a container, leave it of memory.
  */
 #ifndef KYMO_CONTROL_CGROUP_H
 #define KYMO_CONTROL_CGROUP_H

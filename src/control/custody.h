@@ -64,7 +64,8 @@ void ky_custody_close(struct ky_custody *custody);
 int32_t ky_custody_take_process(struct ky_custody *custody, pid_t pid, int pidfd,
 				const struct ky_ward **out, struct kymo_error *error);
 
-/* Makes a capture in advance, if there is none, so that the next process need not wait.
+/*
+ * Makes a capture in advance, if there is none, so that the next process need not wait.
  */
 void ky_custody_restock(struct ky_custody *custody);
 

@@ -119,7 +119,8 @@ int32_t ky_output_check(const char *path, uint32_t overwrite, char *target,
 	return KYMO_OK;
 }
 
-/* Whether a sink writes for that reader only the sink knows: it is opened, for nothing.
+/*
+ * Whether a sink writes for that reader only the sink knows: it is opened, for nothing.
  */
 static int32_t check_compat(const struct ky_sink_choice *choice, uint32_t overwrite,
 			    const char *compat, struct kymo_error *error)

@@ -234,7 +234,8 @@ static void reap_program(struct front *front)
 	if (pid == 0 || (pid < 0 && errno != ECHILD))
 		return;
 	front->is_running = 0;
-	/* Else somebody else in this process has waited for it, and knows what it said.
+	/*
+	 * Else somebody else in this process has waited for it, and knows what it said.
 	 */
 	if (pid > 0)
 		front->result.exit_status = ky_exit_status(wait_status);

@@ -88,7 +88,8 @@ static int add_wanted(struct fates *fates, const char *wanted)
 	return 1;
 }
 
-/* "why; remedy" of one process; another one in which all was recorded does not undo it.
+/*
+ * "why; remedy" of one process; another one in which all was recorded does not undo it.
  */
 static void note_partly(struct fate *fate, const struct ky_state_entry *entry,
 			const struct ky_catalog *catalog)

@@ -14,7 +14,8 @@
 
 struct ky_selection {
 	struct ky_environment environment;
-	/* Names of sources, separated by ','; `wanted` with options, "": whatever comes.
+	/*
+	 * Names of sources, separated by ','; `wanted` with options, "": whatever comes.
 	 */
 	char names[sizeof(((struct ky_welcome *)0)->wanted)];
 	char wanted[sizeof(((struct ky_welcome *)0)->wanted)];

@@ -42,7 +42,8 @@ static int visit_file(void *context, const char *path)
 	const struct kymo_plugin *plugin = NULL;
 	int32_t status = load(path, &plugin, search->error);
 
-	/* Other files may lie there, and one that is looked for by source is not broken.
+	/*
+	 * Other files may lie there, and one that is looked for by source is not broken.
 	 */
 	if (status == KYMO_ERROR_UNSUPPORTED || (status && search->source))
 		return 0;

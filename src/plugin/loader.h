@@ -28,7 +28,8 @@ const char *ky_plugin_option(const char *item);
 int32_t ky_plugin_path(const char *kind, const char *name, char *out, size_t size,
 		       struct kymo_error *error);
 
-/* Visits every .so of the folder in order of name, with its path, until visit is not 0.
+/*
+ * Visits every .so of the folder in order of name, with its path, until visit is not 0.
  */
 typedef int (*ky_plugin_file_fn)(void *context, const char *path);
 int32_t ky_plugin_each(const char *kind, ky_plugin_file_fn visit, void *context,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is no plug-in, and where plug-ins are looked for; tests/plugins/ has the bad ones.
+/*
+ * What is no plug-in, and where plug-ins are looked for; tests/plugins/ has the bad ones.
  */
 #include "plugin/loader.h"
 

@@ -25,7 +25,8 @@ uint32_t ky_catalog_count(const struct ky_catalog *catalog, uint16_t kind);
 const void *ky_catalog_find(const struct ky_catalog *catalog, uint16_t kind, uint32_t id,
 			    size_t least, size_t *size);
 
-/* A string's bytes; {NULL, 0} for 0, and "(unknown string N)"-free {NULL, 0} if absent.
+/*
+ * A string's bytes; {NULL, 0} for 0, and "(unknown string N)"-free {NULL, 0} if absent.
  */
 struct kymo_str ky_catalog_string(const struct ky_catalog *catalog, uint32_t id);
 

@@ -21,7 +21,8 @@ uint32_t ky_type_number_first(struct kymo_str plugin, struct kymo_str name);
 /* The number behind it, from the last back to the first. */
 uint32_t ky_type_number_next(uint32_t number);
 
-/* Its 8-bit number, KY_TYPE_STATIC_END to KY_TYPE_KINETO_END - 1: others may have it too.
+/*
+ * Its 8-bit number, KY_TYPE_STATIC_END to KY_TYPE_KINETO_END - 1: others may have it too.
  */
 uint32_t ky_type_number_kineto(struct kymo_str plugin, struct kymo_str name);
 

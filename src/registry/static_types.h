@@ -16,7 +16,8 @@
 #define KY_TYPE_CPU_OP          0u
 #define KY_TYPE_USER_ANNOTATION 1u
 
-/* The name of a number as it stands in the table, also of an alias; NULL: there is none.
+/*
+ * The name of a number as it stands in the table, also of an alias; NULL: there is none.
  */
 const char *ky_type_static_name(uint32_t number);
 
@@ -26,7 +27,8 @@ uint32_t ky_type_static_canonical(uint32_t number);
 /* Whether it is recorded where nobody has said which types are wanted. */
 int ky_type_static_is_default(uint32_t number);
 
-/* Names that are aliases, by index; NULL behind the last. `*number`: what it stands for.
+/*
+ * Names that are aliases, by index; NULL behind the last. `*number`: what it stands for.
  */
 const char *ky_type_alias(uint32_t index, uint32_t *number);
 

@@ -257,7 +257,8 @@ static void host_state(struct kymo_source_host *host, uint32_t state,
 
 static void host_stopped(struct kymo_source_host *host, uint32_t epoch)
 {
-	/* Pairs with the acquire of whoever waits for it: what was emitted is committed.
+	/*
+	 * Pairs with the acquire of whoever waits for it: what was emitted is committed.
 	 */
 	__atomic_store_n(&host->stopped, epoch, __ATOMIC_RELEASE);
 }

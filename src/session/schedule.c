@@ -38,7 +38,8 @@ static const struct transition table[KY_SCHEDULE_STATES][KY_TRIGGER_COUNT] = {
 		{
 			[KY_TRIGGER_SAVED] = {KY_SCHEDULE_IDLE, KY_ACTION_END},
 			[KY_TRIGGER_CANCEL] = {KY_SCHEDULE_IDLE, KY_ACTION_DISCARD},
-			/* It is over for the gate already; a session may begin beside it.
+			/*
+			 * It is over for the gate already; a session may begin beside it.
 			 */
 			[KY_TRIGGER_PREEMPT] = {KY_SCHEDULE_PROCESSING, KY_ACTION_NONE},
 			[KY_TRIGGER_FAIL] = {KY_SCHEDULE_IDLE, KY_ACTION_DISCARD},

@@ -45,7 +45,8 @@ static void a_plugin_may_come_out_of_another_ones_operation(void **state)
 		ky_sources_add(&plugin, NULL);
 		begin("bringer,other");
 		end();
-		/* The first "other" was there already; then the bringer brings its twin.
+		/*
+		 * The first "other" was there already; then the bringer brings its twin.
 		 */
 		_exit(strcmp(npu.story, "FScCSpsXxfX") == 0 ? 0 : 1);
 	}

@@ -43,7 +43,8 @@ void ky_stages_saved(struct ky_stages *stages, uint64_t begun_ns, const char *pa
 void ky_stages_cancel(struct ky_stages *stages, int32_t status, const char *reason,
 		      const char *path);
 
-/* Tells what was noted, or under request_lock or session_lock leaves it to a later one.
+/*
+ * Tells what was noted, or under request_lock or session_lock leaves it to a later one.
  */
 void ky_stages_tell(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces in memory: made by an export into the sink that keeps them, saved by a replay.
+/*
+ * Traces in memory: made by an export into the sink that keeps them, saved by a replay.
  */
 #include <limits.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Items in memory that are sorted together; as many as fit. Zeroed memory can be cleared.
+/*
+ * Items in memory that are sorted together; as many as fit. Zeroed memory can be cleared.
  */
 #ifndef KYMO_TIMELINE_BATCH_H
 #define KYMO_TIMELINE_BATCH_H

@@ -51,7 +51,8 @@ struct ky_join; /* opaque */
 /* The ledger gets the arrows that are not drawn. */
 int32_t ky_join_create(struct ky_join **out, const struct ky_model *model,
 		       struct kymo_trace_ledger *ledger, struct kymo_error *error);
-/* The same, but that relations are handed to the sorter in place of numbers and arrows.
+/*
+ * The same, but that relations are handed to the sorter in place of numbers and arrows.
  */
 void ky_join_relate(struct ky_join *join, struct ky_sorter *relations);
 void ky_join_destroy(struct ky_join *join);

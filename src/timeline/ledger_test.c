@@ -283,7 +283,8 @@ static void kernels_before_their_launch_are_counted_within_the_clocks_error(void
 	}
 }
 
-/* In host ticks, which are CLOCK_MONOTONIC here; known to build_capture's anchors' error.
+/*
+ * In host ticks, which are CLOCK_MONOTONIC here; known to build_capture's anchors' error.
  */
 static void what_ended_in_the_warm_up_is_not_of_the_recording(void **state)
 {

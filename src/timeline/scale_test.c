@@ -24,7 +24,8 @@
 #define MEMORY_IS_REAL 1
 #endif
 
-/* Writes what is built so far to the file and forgets it, so that this stays small too.
+/*
+ * Writes what is built so far to the file and forgets it, so that this stays small too.
  */
 static void write_out(struct build *build, FILE *file)
 {

@@ -133,7 +133,8 @@ static int32_t project(struct timeline *timeline)
 	return status;
 }
 
-/* Arrows need to know the lanes of both ends, so lanes are given before and again later.
+/*
+ * Arrows need to know the lanes of both ends, so lanes are given before and again later.
  */
 static int32_t join(struct timeline *timeline)
 {

@@ -112,7 +112,8 @@ static struct ky_model_track *make_track(struct ky_model *model, const uint64_t 
 	return track;
 }
 
-/* Sinks see the three kinds only; one of a later minor is shown as what it is most like.
+/*
+ * Sinks see the three kinds only; one of a later minor is shown as what it is most like.
  */
 static uint32_t known_kind(const struct ky_track_entry *entry)
 {
@@ -221,7 +222,8 @@ only_device(const struct ky_model *model, const struct kymo_trace_process *proce
 	return found;
 }
 
-/* One row of a source in a process for all that says no more than that it is a device's.
+/*
+ * One row of a source in a process for all that says no more than that it is a device's.
  */
 static struct ky_model_track *add_type_row(struct ky_model *model,
 					   const struct ky_model_capture *capture,

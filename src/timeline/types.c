@@ -289,7 +289,8 @@ static int32_t add_keys(struct ky_model *model, struct ky_model_capture *capture
 	return KYMO_OK;
 }
 
-/* The number of the model's thing named `name`, made in `list` if need be; 0: no memory.
+/*
+ * The number of the model's thing named `name`, made in `list` if need be; 0: no memory.
  */
 static uint32_t add_named(struct ky_model *model, struct ky_list *list,
 			  const uint64_t *key, size_t key_size, struct kymo_str name)

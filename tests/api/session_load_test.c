@@ -38,7 +38,8 @@ static void check_ledger(struct kymo_session *session)
 	unlink(path);
 }
 
-/* Pages in use; a sanitizer's own, and what it keeps of freed ones, cannot be told apart.
+/*
+ * Pages in use; a sanitizer's own, and what it keeps of freed ones, cannot be told apart.
  */
 static long resident_pages(void)
 {

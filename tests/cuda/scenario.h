@@ -16,7 +16,8 @@ enum { SCENARIO_WORDS = 16 };
  */
 int scenario_split(char *line, char *words[SCENARIO_WORDS + 1]);
 
-/* Calls `take` for each line that is `who`'s, without that word; no scenario: for none.
+/*
+ * Calls `take` for each line that is `who`'s, without that word; no scenario: for none.
  */
 void scenario_read(const char *who, void (*take)(char **words, int count));
 

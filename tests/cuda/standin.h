@@ -157,7 +157,8 @@ void *standin_reserve(enum standin_queue queue, size_t size);
 /* ---- standin_record.c ---- */
 
 size_t standin_record_size(uint32_t kind);
-/* The times of a record of the device, which may lie in the future; 0 for another record.
+/*
+ * The times of a record of the device, which may lie in the future; 0 for another record.
  */
 int standin_device_times(CUpti_Activity *record, uint64_t **begin, uint64_t **end);
 void standin_write_call(const struct stub_call *call, uint64_t end);

@@ -77,7 +77,8 @@ void stub_synchronize(const struct stub_call *call, enum stub_sync_kind kind,
 CUresult stub_submit(const struct stub_call *call, CUstream stream,
 		     struct stub_work *work);
 
-/* Begins the call of the function around it; stub_end() ends it and returns its result.
+/*
+ * Begins the call of the function around it; stub_end() ends it and returns its result.
  */
 #define STUB_BEGIN(call_name)                                                \
 	struct stub_call call_name = {.api = STUB_DRIVER, .name = __func__}; \

@@ -22,7 +22,8 @@ static void work(long count)
 		sink = sink + i;
 }
 
-/* 4 threads: loop, sections, single with 5 tasks that have one more each, critical, lock.
+/*
+ * 4 threads: loop, sections, single with 5 tasks that have one more each, critical, lock.
  */
 static long constructs(omp_lock_t *lock)
 {

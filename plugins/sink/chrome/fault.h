@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Filling the caller's struct kymo_error; the library's own helpers are not linked here.
+/*
+ * Filling the caller's struct kymo_error; the library's own helpers are not linked here.
  */
 #ifndef KYMO_CHROME_FAULT_H
 #define KYMO_CHROME_FAULT_H

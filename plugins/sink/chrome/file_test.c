@@ -324,7 +324,8 @@ static void *read_one_byte(void *context)
 	return NULL;
 }
 
-/* More than a pipe holds, so that a part of it has been written when the reader leaves.
+/*
+ * More than a pipe holds, so that a part of it has been written when the reader leaves.
  */
 static void a_reader_that_leaves_in_the_middle_is_no_signal_either(void **state)
 {

@@ -20,7 +20,8 @@
 #define DICTIONARY_SIZE (32u << 10) /* as far as deflate looks back */
 #define BLOCKS          4u /* one in each thread's hands, one ahead, one to fill */
 
-/* What can't be compressed is stored, with 5 bytes for each 16 KiB or so: room to spare.
+/*
+ * What can't be compressed is stored, with 5 bytes for each 16 KiB or so: room to spare.
  */
 #define PACKED_SIZE (BLOCK_SIZE + BLOCK_SIZE / 64)
 

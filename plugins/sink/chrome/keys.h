@@ -61,7 +61,8 @@ char *ky_keys_put_i64(struct ky_keys *keys, char *at, struct kymo_str key, int64
 char *ky_keys_put_any_value(struct ky_keys *keys, struct ky_json *json, char *at,
 			    const struct kymo_trace_value *value);
 
-/* The same; most are integers, which look alike with and without a sign if not negative.
+/*
+ * The same; most are integers, which look alike with and without a sign if not negative.
  */
 static inline char *ky_keys_put_value(struct ky_keys *keys, struct ky_json *json,
 				      char *at, const struct kymo_trace_value *value)

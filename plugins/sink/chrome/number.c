@@ -162,7 +162,8 @@ static uint64_t round_to_odd(uint64_t high, uint64_t low, uint64_t factor)
 	return (uint64_t)(upper >> 64) | ((uint64_t)upper > 1);
 }
 
-/* The decimal of least digits that reads back as c * 2^q; `closer`: c is a power of two.
+/*
+ * The decimal of least digits that reads back as c * 2^q; `closer`: c is a power of two.
  */
 static struct decimal shortest(uint64_t c, int32_t q, bool closer,
 			       const struct ky_powers *powers)

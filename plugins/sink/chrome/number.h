@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Room that writing any number takes; more than its text, since moves are of fixed size.
+/*
+ * Room that writing any number takes; more than its text, since moves are of fixed size.
  */
 #define KY_NUMBER_SIZE 48u
 

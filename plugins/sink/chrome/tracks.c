@@ -281,7 +281,8 @@ static void write_thread_name(struct ky_chrome *chrome,
 	}
 }
 
-/* Lanes have the index of lane 0: readers order equal ones by tid, which puts them below.
+/*
+ * Lanes have the index of lane 0: readers order equal ones by tid, which puts them below.
  */
 static uint64_t sort_index(const struct kymo_trace_track *track)
 {

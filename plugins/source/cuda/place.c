@@ -173,7 +173,8 @@ static uint32_t add_track(uint32_t id, uint32_t stream, enum ky_row row)
 {
 	const struct ky_device *device = ky_place_device(id);
 	char name[48];
-	/* Rows are told apart by their native ids: those that are no stream are beyond.
+	/*
+	 * Rows are told apart by their native ids: those that are no stream are beyond.
 	 */
 	struct kymo_track_desc desc = {
 		.struct_size = sizeof(desc),

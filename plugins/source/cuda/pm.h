@@ -23,7 +23,8 @@ struct pm_setup {
 	const struct kymo_host *host;
 	struct kymo_source_host *self;
 	uint16_t type; /* gpu_pm_counter's number */
-	/* The device's number for the host, the clock of CUPTI's times, and its reading.
+	/*
+	 * The device's number for the host, the clock of CUPTI's times, and its reading.
 	 */
 	uint32_t (*device)(uint32_t index);
 	uint32_t (*clock)(void);

@@ -34,7 +34,8 @@ void fake_report_add(enum fake_count count, uint64_t number);
 /* From now on this process's counts are written to `path`.PID when it exits. */
 void fake_report_open(const char *path, const char *const *fault_names);
 
-/* The same at once. Not in a child that nobody told us of: its counts are its parent's.
+/*
+ * The same at once. Not in a child that nobody told us of: its counts are its parent's.
  */
 void fake_report_write(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switches of the scheduler become spans: from where a thread left the CPU to its return.
+/*
+ * Switches of the scheduler become spans: from where a thread left the CPU to its return.
  */
 #ifndef KYMO_PLUGINS_SOURCE_PERF_OFF_CPU_H
 #define KYMO_PLUGINS_SOURCE_PERF_OFF_CPU_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads that are followed, in children, since a process has one main thread only.
+/*
+ * The threads that are followed, in children, since a process has one main thread only.
  */
 #include "thread_list.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads that records speak of: their tracks, and since when they are off the CPU.
+/*
+ * The threads that records speak of: their tracks, and since when they are off the CPU.
  */
 #ifndef KYMO_PLUGINS_SOURCE_PERF_THREAD_TABLE_H
 #define KYMO_PLUGINS_SOURCE_PERF_THREAD_TABLE_H

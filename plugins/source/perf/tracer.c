@@ -27,7 +27,8 @@ static struct {
 	struct perf_ring rings[CPUS_MAX];
 	uint32_t ring_count;
 	size_t page_size, ring_size;
-	/* Of all threads but the first, whose events are held by their rings' mappings.
+	/*
+	 * Of all threads but the first, whose events are held by their rings' mappings.
 	 */
 	struct perf_event extras[EXTRAS_MAX];
 	uint32_t extra_count;

@@ -12,7 +12,8 @@ static int read_usage(int who, clockid_t clock, uint64_t out[PERF_USAGE_COUNT])
 
 	if (getrusage(who, &used) != 0 || clock_gettime(clock, &cpu) != 0)
 		return -1;
-	/* Not ru_utime: that is what the tick saw, and threads that run now are missing.
+	/*
+	 * Not ru_utime: that is what the tick saw, and threads that run now are missing.
 	 */
 	out[PERF_USAGE_CPU] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
 	out[PERF_USAGE_MINOR] = (uint64_t)used.ru_minflt;

@@ -200,7 +200,8 @@ static void emit_span(const struct vendor_record *from, uint32_t type, uint32_t 
 	source.host->emit(source.self, &line, 1);
 }
 
-/* The framework's region that the call was made in. The call's kernels hang on the call.
+/*
+ * The framework's region that the call was made in. The call's kernels hang on the call.
  */
 static void emit_link(const struct vendor_record *from)
 {

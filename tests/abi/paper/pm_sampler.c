@@ -93,7 +93,8 @@ static void emit_window(const struct vendor_window *window)
 	source.host->emit(source.self, lines, used);
 }
 
-/* Nobody can say how many windows ran over, but everybody can see where they are missing.
+/*
+ * Nobody can say how many windows ran over, but everybody can see where they are missing.
  */
 static void emit_gap(uint64_t until)
 {

@@ -93,7 +93,8 @@ static void a_default_fits_on_every_chip(void **state)
 		assert_true(set.count >= 5);
 		pm_set_close(&set, &cupti);
 	}
-	/* The number is not told, the list is: the chips are those that it knows in full.
+	/*
+	 * The number is not told, the list is: the chips are those that it knows in full.
 	 */
 	assert_int_equal(cupti.host_chips(&known), PM_RC_SUCCESS);
 	assert_true(known.count > sizeof(chips) / sizeof(chips[0]));
