@@ -139,11 +139,12 @@ def any_program_has_a_workload_if_asked(folder):
 
 def a_clock_that_drifts_and_wraps_is_set_right(folder):
     """
-    32 bits of 4 GHz wrap each second; 500 millionths are 1 ms in the 2 s of this. A thread may be
-    held up between its launch and the device, but not at all launches between two sleeps.
+    34 bits of 4 GHz wrap each 4 s, here after one; 500 millionths are 1 ms in the 2 s of this. A
+    thread may be held up between its launch and the device, but not at all launches between two
+    sleeps; and a clock that wraps within the time for which a machine stands still cannot be read.
     """
     words = sum((["work", "100", "1", "sleep", "500"] for _ in range(4)), []) + ["wait"]
-    run = Run(folder, "", words, "ppm=500 bits=32 rate=4000000000 offset=4294960000")
+    run = Run(folder, "", words, "ppm=500 bits=34 rate=4000000000 offset=13179869184")
     run.check_ledger(marks=0)
     launches = {e["args"]["correlation"]: e["ts"] for e in run.trace.spans
                 if e["name"] == "fakeLaunch" and "correlation" in e["args"]}
