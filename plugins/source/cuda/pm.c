@@ -156,7 +156,7 @@ static int is_asked_for(const struct kymo_source_session *session)
 
 int32_t pm_prepare(const struct kymo_source_session *session, struct kymo_error *error)
 {
-	struct pm_problem problem;
+	struct pm_problem problem = {0};
 	int is_good;
 
 	pthread_mutex_lock(&vendor_lock);
