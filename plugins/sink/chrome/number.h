@@ -39,7 +39,7 @@ extern const char ky_triples[4 * 1000];
 static inline char *ky_put_small(char *at, uint32_t value) /* below 1000 */
 {
 	const char *triple = ky_triples + (size_t)4 * value;
-	const int zeros = triple[3];
+	const int zeros = (unsigned char)triple[3];
 
 	memcpy(at, triple + zeros, 4);
 	return at + 3 - zeros;
