@@ -156,4 +156,4 @@ def a_second_dead_keeper_leaves_the_streamed_file(recording):
 
 
 if __name__ == "__main__":
-    main(globals())
+    main(globals(), wait_until_streamed)

@@ -196,5 +196,6 @@ def with_recording(case):
         recording.remove()
 
 
-def main(names):
-    run_cases(cases_of(names, "recording"), with_recording)
+def main(names, *helpers):
+    """Runs the functions that take a recording alone, but for helpers."""
+    run_cases([case for case in cases_of(names, "recording") if case not in helpers], with_recording)

@@ -27,6 +27,8 @@ def run_cases(cases, call=in_folder):
     """Ends the program; a word of argv picks the cases that have it in their names. `call` gives a
     case what it needs, and takes it away after it."""
     cases = [case for case in cases if not sys.argv[1:] or sys.argv[1] in case.__name__]
+    if not cases:
+        sys.exit("there is no such case")
     failed = 0
     print(f"1..{len(cases)}", flush=True)
     for number, case in enumerate(cases, 1):
