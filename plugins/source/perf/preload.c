@@ -7,8 +7,7 @@
  *
  * Other sources find out that they are in a forked child at the first call of their
  * vendor's runtime there. This one is never called: the thread of the timer, on which it
- * runs, does not exist in a child. So it asks in an atfork handler, which is the one that
- * there is in all of Kymo.
+ * runs, does not exist in a child. So it asks in an atfork handler.
  */
 #include "preload.h"
 

@@ -7,11 +7,11 @@
  */
 #include "stack.h"
 
-#include <link.h>
 #include <string.h>
 
 #include "source.h"
 #include "thread_table.h"
+#include "unloads.h"
 
 #define PLACES    65536u /* a power of two; 1 MiB that is touched as it is used */
 #define FULL      (PLACES / 2)
@@ -28,17 +28,10 @@ static struct {
 	} places[PLACES];
 } known;
 
-static int take_unloads(struct dl_phdr_info *info, size_t size, void *context)
-{
-	(void)size, (void)context;
-	known.unloads = (uint32_t)info->dlpi_subs;
-	return 1;
-}
-
 /* What was known of an address is asked again where another file may have its place. */
 void perf_stack_look(void)
 {
-	dl_iterate_phdr(take_unloads, NULL);
+	known.unloads = perf_unloads();
 }
 
 /* The number of a code address; 0 where there is no room for one more. */
