@@ -2,6 +2,8 @@
 #include "other_tool.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +31,34 @@ static int is_thread_sanitizer_there(void)
 	return !IS_SANITIZED && dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
 }
 
-/* The first of OMP_TOOL_LIBRARIES that is not this file: its size, 0 if there is none. */
+/* What is loaded under that name, or NULL; it is not held. */
+static void *find_loaded(const char *name, size_t size)
+{
+	char path[PATH_MAX];
+	void *handle;
+
+	if (size >= sizeof(path))
+		return NULL;
+	memcpy(path, name, size);
+	path[size] = '\0';
+	handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle)
+		dlclose(handle);
+	return handle;
+}
+
+/*
+ * The first of OMP_TOOL_LIBRARIES that is not this file, however it is spelled: its size,
+ * 0 if there is none.
+ */
 static size_t find_listed(const char *list, const char *own, const char **out)
 {
+	const void *this = find_loaded(own, strlen(own));
+
 	while (*list) {
 		const size_t size = strcspn(list, ":");
 
-		if (size > 0 && (size != strlen(own) || memcmp(list, own, size) != 0)) {
+		if (size > 0 && (!this || find_loaded(list, size) != this)) {
 			*out = list;
 			return size;
 		}
@@ -44,7 +67,7 @@ static size_t find_listed(const char *list, const char *own, const char **out)
 	return 0;
 }
 
-int ky_other_tool_find(struct ky_other_tool *out)
+static int find(struct ky_other_tool *out)
 {
 	const char *list = secure_getenv("OMP_TOOL_LIBRARIES"), *other = NULL;
 	size_t size;
@@ -64,4 +87,13 @@ int ky_other_tool_find(struct ky_other_tool *out)
 		 size > 0 ? other : "");
 	out->remedy = "take the other tool out of OMP_TOOL_LIBRARIES";
 	return size > 0;
+}
+
+int ky_other_tool_find(struct ky_other_tool *out)
+{
+	const int kept = errno;
+	const int is_found = find(out);
+
+	errno = kept;
+	return is_found;
 }
