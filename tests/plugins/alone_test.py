@@ -6,8 +6,9 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import Skip, cases_of, run_cases
 
 BUILD = os.environ["KYMO_BUILD"]
 FOLDER = os.path.join(BUILD, "plugins", "source")
@@ -64,38 +65,22 @@ def check(folder, name, variable, *used):
     assert loaded["state"] in ("recording", "partly"), loaded
 
 
+def need(name, library):
+    have = subprocess.run([sys.executable, "-c", f"import ctypes; ctypes.CDLL({library!r})"],
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
+    if not have or not os.path.exists(os.path.join(FOLDER, name + ".so")):
+        raise Skip(f"no {name} source or no {library}")
+
+
 def openmp_says_that_no_runtime_has_loaded_it(folder):
-    if not os.path.exists(os.path.join(FOLDER, "openmp.so")) or not have("libomp.so.5"):
-        return "no openmp source or no libomp"
-    return check(folder, "openmp", "OMP_TOOL_LIBRARIES", "libomp.so.5")
+    need("openmp", "libomp.so.5")
+    check(folder, "openmp", "OMP_TOOL_LIBRARIES", "libomp.so.5")
 
 
 def opencl_says_that_no_loader_has_loaded_it(folder):
-    if not os.path.exists(os.path.join(FOLDER, "opencl.so")) or not have("libOpenCL.so.1"):
-        return "no opencl source or no libOpenCL"
-    return check(folder, "opencl", "OPENCL_LAYERS", "libOpenCL.so.1")
-
-
-def have(library):
-    return subprocess.run([sys.executable, "-c", f"import ctypes; ctypes.CDLL({library!r})"],
-                          stderr=subprocess.DEVNULL, check=False).returncode == 0
-
-
-def main():
-    cases = [openmp_says_that_no_runtime_has_loaded_it, opencl_says_that_no_loader_has_loaded_it]
-    failed = 0
-    print(f"1..{len(cases)}")
-    for number, case in enumerate(cases, 1):
-        with tempfile.TemporaryDirectory(prefix="ka-") as folder:
-            try:
-                skipped = case(folder)
-                print(f"ok {number} - {case.__name__}" + (f" # SKIP {skipped}" if skipped else ""), flush=True)
-            except Exception:
-                failed += 1
-                print(f"not ok {number} - {case.__name__}", flush=True)
-                traceback.print_exc()
-    sys.exit(bool(failed))
+    need("opencl", "libOpenCL.so.1")
+    check(folder, "opencl", "OPENCL_LAYERS", "libOpenCL.so.1")
 
 
 if __name__ == "__main__":
-    main()
+    run_cases(cases_of(globals(), "folder"))
