@@ -85,8 +85,8 @@ static void a_request_by_time_records_that_time(void **state)
 	wait_until_told(id);
 	sink = read_back(path);
 	assert_int_equal(sink.count, status.events);
-	/* A second for a machine that is busy when it is to end. */
-	assert_true(status.duration_ns < 1300000000 + (int64_t)status.late_ns);
+	/* Some seconds for a machine that is busy when it is to end. */
+	assert_true(status.duration_ns < 10000000000 + (int64_t)status.late_ns);
 	memory_free(&sink);
 }
 

@@ -148,12 +148,12 @@ def marks_across_fork_clone_and_vfork_are_taken_or_counted(recording):
 
 def a_keeper_that_is_held_up_does_not_hold_up_the_program(recording):
     """As where the disk is slow: the keeper stands still in a write."""
-    recording.start("--buffer", "10MiB", threads=2, output="t.kymo", ms=3000)
+    recording.start("--buffer", "10MiB", threads=2, output="t.kymo", ms=6000)
     until(recording.program, "the program")
     time.sleep(0.2)
     keeper = recording.keeper()
     kill(keeper, signal.SIGSTOP)
-    time.sleep(2)
+    time.sleep(5)
     kill(keeper, signal.SIGCONT)
     assert recording.finish() == 0, recording.err
     ledger = ledger_of(recording)
@@ -162,7 +162,7 @@ def a_keeper_that_is_held_up_does_not_hold_up_the_program(recording):
     assert ledger["full"] == total(recording, "refused"), ledger
     assert ledger["full"] > 0 or is_sanitized()
     assert ledger["offered"] == total(recording, "offered"), ledger
-    assert slowest_ms < 1500 or is_sanitized(), "the program was held up"
+    assert slowest_ms < 4000 or is_sanitized(), "the program was held up"
 
 
 def check_stopped(recording, why):

@@ -680,14 +680,22 @@ def an_ignored_sigchld_does_not_cost_the_status(place):
     check(result, 6, 1)
 
 
+def never_waits(run):
+    """Who waits for an answer does so each time; a machine is not busy each time."""
+    def took():
+        begin = time.monotonic()
+        run()
+        return time.monotonic() - begin
+    return any(took() < ANSWER_S for _ in range(5))
+
+
 def without_a_recorder_the_program_goes_on_at_once(place):
     for session in (None, "", "relative", "/no/such/socket", "/" + "x" * 300):
         environment = dict(place.environment)
         if session is not None:
             environment["KYMO_SESSION"] = session
-        begin = time.monotonic()
-        subprocess.run([MARKS, "mark", "10", "fork", "mark", "1"], env=environment, check=True)
-        assert time.monotonic() - begin < ANSWER_S
+        assert never_waits(lambda env=environment: subprocess.run(
+            [MARKS, "mark", "10", "fork", "mark", "1"], env=env, check=True)), session
 
 
 # ---- Signals ----
@@ -1051,11 +1059,10 @@ def a_recorder_that_says_no_or_nonsense_costs_nothing(place):
     ok = HEAD.pack(MAGIC, 1, 0, WELCOME, 1, 0) + struct.pack("<i", 0)
     no = HEAD.pack(MAGIC, 1, 0, WELCOME, 1, 0) + struct.pack("<i", -5)
     other = HEAD.pack(MAGIC, 2, 0, WELCOME, 1, 0)
-    for answer in (no.ljust(WELCOME_SIZE, b"\0"), other, b"nonsense", b"",
-                   ok.ljust(WELCOME_SIZE, b"\0")):
+
+    def attach_to_one_that_says(answer):
         server = listen(place)
         process = subprocess.Popen([MARKS, "mark", "5"], env=place.environment)
-        begin = time.monotonic()
         connection, _ = server.accept()
         assert len(connection.recv(4096)) == HELLO_SIZE
         if answer:
@@ -1063,10 +1070,12 @@ def a_recorder_that_says_no_or_nonsense_costs_nothing(place):
         else:
             connection.close()
         assert process.wait(timeout=LIMIT_S) == 0
-        assert time.monotonic() - begin < ANSWER_S
         connection.close()
         server.close()
         os.unlink(place.environment["KYMO_SESSION"])
+    for answer in (no.ljust(WELCOME_SIZE, b"\0"), other, b"nonsense", b"",
+                   ok.ljust(WELCOME_SIZE, b"\0")):
+        assert never_waits(lambda said=answer: attach_to_one_that_says(said)), answer[:16]
 
 
 def memory_that_could_shrink_is_not_mapped(place):

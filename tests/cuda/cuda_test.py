@@ -265,7 +265,8 @@ def test_a_kernel_that_has_not_ended_runs_until_it_was_handed_over():
     endless, ended = sorted(run.of("kernel"), key=lambda event: -event["dur"])
     assert endless["args"]["finished"] is False and "finished" not in ended["args"], endless
     end = run.trace.data["baseTimeNanoseconds"] + (endless["ts"] + endless["dur"]) * 1000
-    assert end < os.stat("trace.json").st_mtime_ns, (endless, end)
+    # Files have the time of the kernel's last tick.
+    assert end < os.stat("trace.json").st_mtime_ns + 100e6, (endless, end)
 
 
 def test_a_kernel_without_a_name_is_a_kernel():
@@ -473,7 +474,7 @@ def test_a_program_that_is_killed_leaves_what_was_handed_over():
 
 
 def test_a_program_that_is_killed_leaves_the_last_call_of_each_thread():
-    run = record("use driver\nlaunch one 3\nevent\nsleep 400\ndie 9", "flush_ms=50", losses=True)
+    run = record("use driver\nlaunch one 3\nevent\nsleep 2000\ndie 9", "flush_ms=50", losses=True)
     assert run.of("cuda_driver")[-1]["name"] == "cuEventRecord", run.of("cuda_driver")
     assert len(run.of("cuda_event")) == 1, run.events
 
