@@ -242,7 +242,7 @@ static void a_save_in_the_background_tells_its_stage_too(void **state)
 	assert_int_equal(kymo_save_wait(save, -1, NULL, NULL), KYMO_OK);
 	/* Both are told by its thread, this one last. */
 	for (int i = 0;
-	     i < 10000 && __atomic_load_n(&waited_status, __ATOMIC_ACQUIRE) == KYMO_AGAIN;
+	     i < 20000 && __atomic_load_n(&waited_status, __ATOMIC_ACQUIRE) == KYMO_AGAIN;
 	     i++)
 		usleep(1000);
 	assert_int_equal(waited_status, KYMO_OK);

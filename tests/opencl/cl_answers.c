@@ -149,7 +149,7 @@ static void CL_CALLBACK on_complete(cl_event event, cl_int status, void *data)
 
 static void wait_for_callback(void)
 {
-	for (int i = 0; i < 100 && atomic_load(&called_with) == 77; i++)
+	for (int i = 0; i < 400 && atomic_load(&called_with) == 77; i++)
 		nap();
 	printf("called with %d\n", atomic_load(&called_with));
 }
@@ -269,7 +269,7 @@ static void try_ends(void)
 		command("fill", clEnqueueFillBuffer(queue, memory, "abcd", 4, 0, SIZE, 0,
 						    NULL, NULL));
 	call("flush", clFlush(queue));
-	for (int i = 0; i < 200 && references != 1; i++) {
+	for (int i = 0; i < 400 && references != 1; i++) {
 		nap();
 		clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof(references),
 				   &references, NULL);
