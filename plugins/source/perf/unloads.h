@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The loader's count; the last that was seen while the program is forking. One thread. */
+/* The loader's count, or the last one while the program forks. One thread at a time. */
 uint32_t perf_unloads(void);
 
 #endif
