@@ -31,17 +31,17 @@ OUTSIDE = "outside of the capture range"
 
 
 def what_comes_before_the_delay_is_not_recorded(place):
-    result = record(place, "-y", "1s", ["mark", "3", "until", "on", "mark", "5"])
-    check(result, 0, 5, says=r"; recorded: from 1 s to the program's end$")
+    result = record(place, "-y", "3s", ["mark", "3", "until", "on", "mark", "5"])
+    check(result, 0, 5, says=r"; recorded: from 3 s to the program's end$")
     names, gaps, trace = trace_of(place)
     assert names == {"span": 5} and gaps == {PAUSED: 1}, (names, gaps)
-    assert trace["window"] == "from 1 s after the program's start", trace["window"]
+    assert trace["window"] == "from 3 s after the program's start", trace["window"]
     assert trace["kymo"]["ledger"]["offered"] == 6, "the gap is a record too"
 
 
 def a_gap_is_no_activity_to_info(place):
     for name in ("t.json", "t.kymo"):
-        place.record("-f", "-y", "1s", ["mark", "3", "until", "on", "mark", "5"], output=name)
+        place.record("-f", "-y", "3s", ["mark", "3", "until", "on", "mark", "5"], output=name)
         told = json.loads(subprocess.run([KYMO, "info", "--json", place.file(name)], check=True,
                                          stdout=subprocess.PIPE, timeout=60).stdout)
         assert (told["spans"], told["others"]) == (5, 1), told
@@ -50,7 +50,7 @@ def a_gap_is_no_activity_to_info(place):
 
 
 def the_trace_is_written_at_the_end_of_the_duration_and_the_program_goes_on(place):
-    process = place.start("-d", "1s", ["mark", "3", "until", "off", "mark", "5", "wait",
+    process = place.start("-d", "3s", ["mark", "3", "until", "off", "mark", "5", "wait",
                                        place.file("go"), "print", "done", "exit", "7"],
                           output="t.json")
     until(lambda: os.path.exists(place.file("t.json")), "the trace")
@@ -68,33 +68,33 @@ def the_trace_is_written_at_the_end_of_the_duration_and_the_program_goes_on(plac
 def delay_and_duration_come_from_the_configuration_too(place):
     """An option goes first; of what else says what is recorded they are no part."""
     words = ["mark", "3", "until", "on", "mark", "5"]
-    place.environment["KYMO_DELAY"] = "500ms"
-    check(record(place, words), 0, 5, says=r"; recorded: from 0\.5 s to the program's end$")
+    place.environment["KYMO_DELAY"] = "2.5s"
+    check(record(place, words), 0, 5, says=r"; recorded: from 2\.5 s to the program's end$")
     place.environment["KYMO_DELAY"] = "1h"
-    check(record(place, "-y", "500ms", words), 0, 5)
+    check(record(place, "-y", "2.5s", words), 0, 5)
     check(record(place, "--capture-range", "mark:epoch", ["ranges", "3"]), 0, 2)
     with open(place.file("kymo.conf"), "w", encoding="ascii") as f:
-        f.write("KYMO_DELAY = 100ms\nKYMO_DURATION = 700ms\nACTIVITIES_DURATION_MSECS = 1\n")
+        f.write("KYMO_DELAY = 2500ms\nKYMO_DURATION = 2s\nACTIVITIES_DURATION_MSECS = 1\n")
     del place.environment["KYMO_DELAY"]
     place.environment["KYMO_CONFIG"] = place.file("kymo.conf")
     result = record(place, ["mark", "3", "until", "on", "mark", "5", "until", "off", "mark", "7"])
-    check(result, 0, 5, says=r"; recorded: from 0\.1 s to [\d.]+ s after")
+    check(result, 0, 5, says=r"; recorded: from 2\.5 s to [\d.]+ s after")
 
 
 def a_process_that_comes_after_the_end_is_not_recorded_and_no_loss(place):
-    result = record(place, "-d", "1s", "--strict",
+    result = record(place, "-d", "3s", "--strict",
                     ["mark", "3", "until", "off", "fork", "mark", "5", "exec", "mark", "4"])
     check(result, 0, 3, says=r"3 events, [^;]*, nothing lost; recorded: [^;]*$")
 
 
 def a_child_that_never_marked_before_the_delay_is_in_the_window(place):
-    result = record(place, "-y", "1s", "-d", "1500ms",
+    result = record(place, "-y", "3s", "-d", "3s",
                     ["fork", "mark", "2", "until", "on", "mark", "5", "until", "off", "mark", "7"])
     check(result, 0, 5)
 
 
 def forks_in_the_window_are_recorded(place):
-    result = record(place, "-y", "200ms", "-d", "20s",
+    result = record(place, "-y", "2.5s", "-d", "60s",
                     ["mark", "1", "until", "on", "mark", "2", "fork", "mark", "4"])
     check(result, 0, 6, says="in 2 processes")
 
@@ -110,7 +110,7 @@ def a_program_that_ends_before_the_delay_leaves_an_empty_trace_that_says_so(plac
 
 
 def a_signal_before_and_after_the_window_is_the_programs(place):
-    process = place.start("-f", "-d", "1s", ["mark", "3", "ready", place.file("ready"), "wait",
+    process = place.start("-f", "-d", "3s", ["mark", "3", "ready", place.file("ready"), "wait",
                                                 place.file("never")], output="t.json")
     until(lambda: os.path.exists(place.file("t.json")), "the trace")
     process.send_signal(signal.SIGTERM)
@@ -123,7 +123,7 @@ def a_signal_before_and_after_the_window_is_the_programs(place):
 
 
 def who_does_not_stop_in_time_is_told_and_what_it_had_is_kept(place):
-    process = place.start("-d", "1s", ["mark", "3", "ready", place.file("ready"), "wait",
+    process = place.start("-d", "3s", ["mark", "3", "ready", place.file("ready"), "wait",
                                           place.file("go")], output="t.json")
     until(lambda: os.path.exists(place.file("ready")), "the program")
     program = next(p for p in children(process.pid) if name_of(p) == "marks")
@@ -135,7 +135,7 @@ def who_does_not_stop_in_time_is_told_and_what_it_had_is_kept(place):
 
 
 def another_keeper_goes_on_with_the_window(place):
-    process = place.start("-y", "2s", "-d", "1500ms",
+    process = place.start("-y", "4s", "-d", "3s",
                           ["mark", "3", "ready", place.file("ready"), "until", "on", "mark", "5",
                            "until", "off", "mark", "7"], output="t.json")
     until(lambda: os.path.exists(place.file("ready")), "the program")
@@ -144,7 +144,7 @@ def another_keeper_goes_on_with_the_window(place):
 
 
 def sources_stop_at_the_end_of_the_duration(place):
-    result = record(place, "-t", INJECTED, "-d", "1s",
+    result = record(place, "-t", INJECTED, "-d", "3s",
                     ["load", INJECTED, "work", "3", "until", "off", "work", "5"])
     check(result, 0, 3)
     ledger = trace_of(place)[2]["kymo"]["ledger"]
@@ -165,7 +165,7 @@ def orders_without_a_recorder_and_to_one_that_takes_none_are_refused(place):
     result = record(place, ["order", "rest"])
     check(result, 0)
     assert result.out == "this recording takes no orders\n", result
-    result = record(place, "-d", "1s", ["mark", "1", "until", "off", "sleep", "300", "order",
+    result = record(place, "-d", "3s", ["mark", "1", "until", "off", "sleep", "2000", "order",
                                            "rest"])
     assert "over" in result.out, result
 
