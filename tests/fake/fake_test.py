@@ -436,9 +436,9 @@ def a_source_that_hangs_while_it_is_to_rest_is_given_up(folder):
 def a_window_ends_without_a_source_that_hangs(folder):
     """The marks go on behind it, and are nobody's."""
     for fault in ("stop", "flush"):
-        run = Run(folder, fault + "+stuck", ["mark", "500", "work", "100", "7", "sleep", "3500",
+        run = Run(folder, fault + "+stuck", ["mark", "500", "work", "100", "7", "sleep", "8000",
                                              "mark", "9", "exit", "3"],
-                  more=["-d", "1s"])
+                  more=["-d", "2s"])
         run.check_marks(500)
         assert run.status == 3, run.err
         assert run.source()["state"] == "failed", run.source()
