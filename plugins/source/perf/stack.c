@@ -9,9 +9,9 @@
 
 #include <string.h>
 
+#include "loader.h"
 #include "source.h"
 #include "thread_table.h"
-#include "unloads.h"
 
 #define PLACES    65536u /* a power of two; 1 MiB that is touched as it is used */
 #define FULL      (PLACES / 2)
@@ -31,7 +31,7 @@ static struct {
 /* What was known of an address is asked again where another file may have its place. */
 void perf_stack_look(void)
 {
-	known.unloads = perf_unloads();
+	known.unloads = perf_loader_unloads();
 }
 
 /* The number of a code address; 0 where there is no room for one more. */
@@ -50,8 +50,10 @@ static uint32_t find_code(uint64_t address)
 	}
 	/* In this order: a child that is forked here finds the place free, or whole. */
 	known.count += known.places[i].address == 0;
+	perf_loader_enter();
 	known.places[i].code = perf_source.host->code(perf_source.self,
 						      (const void *)(uintptr_t)address);
+	perf_loader_leave();
 	known.places[i].unloads = known.unloads;
 	known.places[i].address = address;
 	return known.places[i].code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unloads.h"
+#include "loader.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ static atomic_int looks, is_over;
 static void *look(void *unused)
 {
 	while (!atomic_load(&is_over)) {
-		perf_unloads();
+		perf_loader_unloads();
 		atomic_fetch_add(&looks, 1);
 	}
 	return unused;
