@@ -105,6 +105,8 @@ int ky_mark_values_fit(const struct kymo_value *values, size_t count)
 		uint64_t *word = &seen[values[i].key / 64 % 32];
 		const uint64_t bit = (uint64_t)1 << values[i].key % 64;
 
+		if (values[i].key == 0)
+			continue;
 		if (!is_of_type(&values[i]) ||
 		    ((*word & bit) && stands_before(values, i)))
 			return 0;

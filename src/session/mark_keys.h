@@ -16,7 +16,8 @@ int ky_mark_key_find(uint16_t key, struct ky_mark_key *out);
 
 /*
  * Whether each value is of its key's type, as far as both are said (it is the key's that
- * readers go by), and no key is there twice. Without a lock.
+ * readers go by), and no key is there twice. Key 0 is none: its values are not shown.
+ * Without a lock.
  */
 int ky_mark_values_fit(const struct kymo_value *values, size_t count);
 

@@ -222,8 +222,12 @@ static void a_key_that_is_there_twice_is_refused(void **state)
 	assert_int_equal(kymo_mark_end_values(kymo_mark_begin(), 0, values, 2),
 			 KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_mark_instant_typed(0, 0, values, 2), KYMO_ERROR_INVALID);
+	/* What kymo_mark_key gives where it fails costs the values, not the mark. */
+	values[0].key = values[1].key = 0;
+	assert_int_equal(kymo_mark_end_values(kymo_mark_begin(), 0, values, 3), KYMO_OK);
 	end();
-	assert_int_equal(trace.count, 1);
+	assert_int_equal(trace.count, 2);
+	assert_int_equal(trace.events[1].value_count, 1);
 }
 
 static void arrays_are_copied_whole(void **state)
