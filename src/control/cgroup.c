@@ -12,14 +12,16 @@
 
 #define PART 4u /* of what is left: several processes record, and the program grows */
 
-/* The two versions have other names for the same. */
+/* The two versions have other names for the same; what is cached, with groups within. */
 struct names {
-	const char *mount, *limit, *used;
+	const char *mount, *limit, *used, *inactive, *active;
 };
 
 static const struct names version_1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-				       "memory.usage_in_bytes"};
-static const struct names version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current"};
+				       "memory.usage_in_bytes", "\ntotal_inactive_file ",
+				       "\ntotal_active_file "};
+static const struct names version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
+				       "\ninactive_file ", "\nactive_file "};
 
 static ssize_t read_file(const char *folder, const char *name, char *out, size_t size)
 {
@@ -56,8 +58,7 @@ static uint64_t left_in(const char *folder, const struct names *names)
 	if (limit == UINT64_MAX)
 		return UINT64_MAX;
 	read_file(folder, "memory.stat", stat + 1, sizeof(stat) - 1);
-	cached = find_number(stat, "\ninactive_file ") +
-		 find_number(stat, "\nactive_file ");
+	cached = find_number(stat, names->inactive) + find_number(stat, names->active);
 	used = used > cached ? used - cached : 0;
 	return limit > used ? limit - used : 0;
 }

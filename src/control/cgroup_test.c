@@ -72,6 +72,11 @@ static void a_container_whose_path_is_the_hosts_has_its_limit_at_the_mount(void 
 	put("sys/fs/cgroup/memory/memory.limit_in_bytes", "67108864\n");
 	put("sys/fs/cgroup/memory/memory.usage_in_bytes", "16777216\n");
 	assert_true(ky_cgroup_left(root) == 48 * MIB);
+	/* Of the group alone, and with those within, as usage has it. */
+	put("sys/fs/cgroup/memory/memory.stat",
+	    "inactive_file 0\nactive_file 0\ntotal_inactive_file 8388608\n"
+	    "total_active_file 4194304\n");
+	assert_true(ky_cgroup_left(root) == 60 * MIB);
 }
 
 static void little_memory_is_a_small_buffer(void **state)
