@@ -119,6 +119,7 @@ static void one_bad_line_refuses_all_with_line_and_reason(void **state)
 		{"KYMO_DURATION = 8784.1h", "from 1 ms to 8784 h is allowed"},
 		{"KYMO_BUFFER_SIZE = 64.5MiB", "a size, as in 64MiB"},
 		{"KYMO_DURATION = 99999999h", "is allowed"},
+		{"KYMO_DELAY = 99999999h", "from 0 to 8784 h is allowed"},
 		{"KYMO_OVERFLOW = Drop", "one of drop|overwrite|stream"},
 		{"KYMO_OUTPUT = a%z.json", "\"%z\" is none of"},
 		{"ACTIVITIES_ENABLED = maybe", "true or false"},

@@ -138,6 +138,8 @@ static const char *limit_text(const struct ky_key *key, uint64_t limit, char out
 					    {" ns", 1}};
 	const struct unit *unit = key->kind == KY_KIND_SIZE ? sizes : times;
 
+	if (limit == 0)
+		return "0";
 	while (limit % unit->factor != 0)
 		unit++;
 	snprintf(out, 32, "%" PRIu64 "%s", limit / unit->factor, unit->name);
