@@ -82,10 +82,8 @@ static void say_refused(const struct kymo_recorder_result *result)
 	if (result->refused_count > 0)
 		fprintf(stderr, "; %s", result->refused);
 	if (result->refused_count > 1)
-		fprintf(stderr, "; nor %s %s other%s",
-			result->refused_count == 2 ? "was" : "were",
-			ky_say_count(text, result->refused_count - 1),
-			result->refused_count == 2 ? "" : "s");
+		fprintf(stderr, "; and %s more",
+			ky_say_count(text, result->refused_count - 1));
 }
 
 static void say_result(const struct kymo_recorder_result *result,

@@ -40,7 +40,7 @@ def what_a_recorder_within_has_kept_is_told(place):
 
 def each_of_several_is_counted(place):
     result = record(place, "; ".join(inner(f"in{i}.json", '"$0" mark 1') for i in range(3)))
-    check(result, 0, 0, says=r'\(1 process\) was recorded to "in0.json" instead; nor were 2 others$')
+    check(result, 0, 0, says=r'\(1 process\) was recorded to "in0.json" instead; and 2 more$')
     check(result, says="^kymo: nothing was recorded$")
     assert len(recorders(place)[0]) == 3, recorders(place)
 
