@@ -9,22 +9,22 @@
 #define MIB ((uint64_t)1 << 20)
 /* Dictionary and its table, writers, types, and what sources have of their own. */
 #define PRIVATE (160 * MIB)
-#define SHARE   4u /* of what is left, taken at most */
+#define SHARE   4u /* of what is left, taken at most: the quarter that is spoken of */
 
-static int32_t check(const struct rlimit *limit, const char *what, uint64_t used,
-		     uint64_t taken, struct kymo_error *error)
+static int32_t check(const struct rlimit *limit, const char *what, char option,
+		     uint64_t mapped, uint64_t taken, struct kymo_error *error)
 {
-	const uint64_t left = limit->rlim_cur > used ? limit->rlim_cur - used : 0;
+	const uint64_t used = mapped < limit->rlim_cur ? mapped : limit->rlim_cur;
 
-	if (limit->rlim_cur == RLIM_INFINITY || left / SHARE >= taken)
+	if (limit->rlim_cur == RLIM_INFINITY || (limit->rlim_cur - used) / SHARE >= taken)
 		return KYMO_OK;
 	return ky_error_set(error, KYMO_ERROR_NO_MEMORY,
-			    "its %s is limited to %llu MiB (ulimit -%c), and recording, "
-			    "which takes %llu, is done where it has %u times as many "
-			    "left",
-			    what, (unsigned long long)(limit->rlim_cur / MIB),
-			    what[0] == 'a' ? 'v' : 'd', (unsigned long long)(taken / MIB),
-			    SHARE);
+			    "its %s is limited to %llu MiB (ulimit -%c), and recording "
+			    "takes %llu MiB, but no more than a quarter of what is left: "
+			    "a limit of %llu MiB would do",
+			    what, (unsigned long long)(limit->rlim_cur / MIB), option,
+			    (unsigned long long)(taken / MIB),
+			    (unsigned long long)((used + SHARE * taken) / MIB + 1));
 }
 
 int32_t ky_room_check(uint64_t shared, struct kymo_error *error)
@@ -39,9 +39,9 @@ int32_t ky_room_check(uint64_t shared, struct kymo_error *error)
 	/* Where nobody says how much is used, it may be all. */
 	if (ky_mapped_read(&mapped) != 0)
 		mapped = (struct ky_mapped){UINT64_MAX, UINT64_MAX};
-	status = check(&address_space, "address space", mapped.address_space,
+	status = check(&address_space, "address space", 'v', mapped.address_space,
 		       shared + PRIVATE, error);
 	if (!status)
-		status = check(&data, "private memory", mapped.data, PRIVATE, error);
+		status = check(&data, "private memory", 'd', mapped.data, PRIVATE, error);
 	return status;
 }

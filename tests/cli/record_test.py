@@ -995,8 +995,8 @@ def a_program_keeps_the_memory_that_it_is_limited_to(place):
         assert result.out == "room\n", result
         assert re.search(
             rf"was not recorded: its {what} is limited to 97 MiB \(ulimit {option}\), and "
-            r"recording, which takes \d+, is done where it has 4 times as many left$",
-            result.last), result
+            r"recording takes \d+ MiB, but no more than a quarter of what is left: a limit of "
+            r"\d+ MiB would do$", result.last), result
         roomy = f"ulimit {option} 4000000; exec $0 mark 5"
         check(place.finish(place.run_shell(roomy, "-f")), 0, 5, says="nothing lost")
     place.check_tidy()
