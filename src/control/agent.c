@@ -75,7 +75,7 @@ static struct {
 	struct held socket, memory;
 	struct ky_capture capture; /* never unmapped: writers may come late */
 	const char *attaching;     /* the first plug-in's name; atomic */
-	pid_t recorder;            /* that we are, or were forked by; 0: none */
+	pid_t recorder;            /* that we are, or were forked by; 0: none; atomic */
 } agent;
 
 static int identify(int fd, struct held *out)
@@ -261,8 +261,9 @@ static int32_t attach_undisturbed(const char *path, uint32_t flags,
 /* Whether to ask at all, by what the parent, if there was one, came to. */
 static int is_told_to_ask(enum phase parent, const char *path)
 {
-	if (!path || path[0] != '/' ||
-	    (agent.recorder != 0 && agent.recorder != getpid()))
+	const pid_t recorder = __atomic_load_n(&agent.recorder, __ATOMIC_RELAXED);
+
+	if (!path || path[0] != '/' || (recorder != 0 && recorder != getpid()))
 		return 0;
 	return parent == PHASE_NEW || parent == PHASE_DECIDING ||
 	       parent == PHASE_FOLLOWED;
@@ -314,7 +315,7 @@ static void decide(void)
 
 void ky_agent_set_recorder(pid_t pid)
 {
-	agent.recorder = pid;
+	__atomic_store_n(&agent.recorder, pid, __ATOMIC_RELAXED);
 }
 
 void ky_agent_decide(void)
