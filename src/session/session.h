@@ -64,7 +64,7 @@ void ky_session_wait_for_users(struct kymo_session *session);
 /* kymo_session_prepare without precedence: a request's own. */
 int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *error);
 
-/* What stop begins with: nothing more of the program is recorded. It has begun. */
+/* What stop begins with: the client is heard a last time, and the gate is shut. */
 void ky_session_close(struct kymo_session *session);
 
 /* KYMO_ERROR_BUSY, and who it is, if somebody records in this process. */
