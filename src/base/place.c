@@ -28,8 +28,8 @@ int32_t ky_private_dir(char *out, size_t size, struct kymo_error *error)
 	out[0] = '\0';
 	return ky_error_set_errno(error, number,
 				  "cannot make a private directory in XDG_RUNTIME_DIR, "
-				  "TMPDIR, /tmp or /dev/shm, and TMPDIR can name any "
-				  "other folder");
+				  "TMPDIR, /tmp or /dev/shm (TMPDIR may name any other "
+				  "folder)");
 }
 
 int32_t ky_object_path(const void *address, char *out, size_t size)
