@@ -119,9 +119,9 @@ static void say_sandbox(int exit_status)
 	if (exit_status == 128 + SIGSYS)
 		fputs("kymo: the program was killed for a system call that its sandbox "
 		      "forbids (SIGSYS); if it is not without kymo, let socket, connect, "
-		      "sendmsg, recvmsg, mmap, madvise and membarrier through, or make "
-		      "them "
-		      "fail instead (SECCOMP_RET_ERRNO)\n",
+		      "getsockopt, setsockopt, sendmsg, recvmsg, mmap, mprotect, "
+		      "munlock, madvise, membarrier, prctl and prlimit64 through, or "
+		      "make them fail instead (SECCOMP_RET_ERRNO)\n",
 		      stderr);
 }
 
