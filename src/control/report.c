@@ -176,7 +176,9 @@ static void add_nested(struct ky_report *report, const struct ky_reader_capture 
 		if (entry && is_remark(source_of(capture->catalog, entry)))
 			last = entry;
 	}
-	if (!last || last->state != KYMO_STATE_BUSY || report->nested_count++ > 0)
+	if (!last || last->state != KYMO_STATE_BUSY)
+		return;
+	if (report->nested_count++ > 0)
 		return;
 	copy_line(reason, sizeof(reason),
 		  ky_catalog_string(capture->catalog, last->reason));
