@@ -186,14 +186,14 @@ static int32_t check_existing(const char *path, uint32_t overwrite,
 
 	if (stat(path, &found) != 0 || S_ISFIFO(found.st_mode))
 		return KYMO_OK;
+	if (S_ISDIR(found.st_mode))
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "\"%s\" is a folder: name a file in it", path);
 	if (!overwrite)
 		return ky_error_set(error, KYMO_ERROR_EXISTS,
 				    "\"%s\" exists already: name another file, or set "
 				    "overwrite",
 				    path);
-	if (S_ISDIR(found.st_mode))
-		return ky_error_set(error, KYMO_ERROR_INVALID,
-				    "\"%s\" is a folder: name a file in it", path);
 	return KYMO_OK;
 }
 

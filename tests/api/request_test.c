@@ -104,12 +104,14 @@ static void a_request_that_cannot_be_met_is_refused_and_changes_nothing(void **s
 		       "too long");
 	assert_refused(REQUEST(.duration_ms = 1, .path = "x.unknown"),
 		       KYMO_ERROR_UNSUPPORTED, "x.unknown");
-	assert_refused(REQUEST(.duration_ms = 1, .path = folder, .overwrite = 0),
+	assert_refused(REQUEST(.duration_ms = 1, .path = "/proc/self/exe"),
 		       KYMO_ERROR_EXISTS, "exists already");
 	snprintf(name, sizeof(name), "%s", in_folder("folder.json"));
 	assert_int_equal(mkdir(name, 0700), 0);
 	assert_refused(REQUEST(.duration_ms = 1, .path = name, .overwrite = 1),
 		       KYMO_ERROR_INVALID, "is a folder");
+	assert_refused(REQUEST(.duration_ms = 1, .path = name), KYMO_ERROR_INVALID,
+		       "is a folder");
 	rmdir(name);
 	assert_refused(REQUEST(.duration_ms = 1, .path = path,
 			       .session = KYMO_SESSION_OPTIONS(.overflow = 9)),
