@@ -76,6 +76,7 @@ static struct {
 	struct ky_capture capture; /* never unmapped: writers may come late */
 	const char *attaching;     /* the first plug-in's name; atomic */
 	pid_t recorder;            /* that we are, or were forked by; 0: none; atomic */
+	uint32_t has_room;         /* 1: what sources need is reserved; atomic */
 } agent;
 
 static int identify(int fd, struct held *out)
@@ -326,6 +327,22 @@ void ky_agent_decide(void)
 	errno = kept;
 }
 
+/*
+ * For sessions of its own that may come, a program gives up no less than for a recorder;
+ * but only once, since what is reserved for the first plug-in serves all.
+ */
+static int32_t find_room(struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	if (!__atomic_load_n(&agent.has_room, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&ky_gate()->capture, __ATOMIC_ACQUIRE))
+		status = ky_room_check(0, error);
+	if (!status)
+		__atomic_store_n(&agent.has_room, 1, __ATOMIC_RELAXED);
+	return status;
+}
+
 int32_t kymo_agent_attach_v1(const struct kymo_plugin *plugin,
 			     const struct kymo_host **out, struct kymo_error *error)
 {
@@ -340,9 +357,7 @@ int32_t kymo_agent_attach_v1(const struct kymo_plugin *plugin,
 		__atomic_compare_exchange_n(&agent.attaching, &nobody, plugin->name, 0,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		ky_gate_decide();
-		/* For sessions of its own that may come, a program gives up no less. */
-		if (!__atomic_load_n(&ky_gate()->capture, __ATOMIC_ACQUIRE))
-			status = ky_room_check(0, error);
+		status = find_room(error);
 	}
 	if (!status)
 		status = ky_sources_add(plugin, error);
