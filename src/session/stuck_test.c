@@ -17,12 +17,6 @@
 
 #include "session/test_recording.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#endif
-
 #define LIMIT_NS 400000000u /* much, where the machine is busy */
 #define SOON_NS  (ky_monotonic_ns() + LIMIT_NS)
 #define FAR_NS   (ky_monotonic_ns() + 5000000000u)

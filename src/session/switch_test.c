@@ -14,12 +14,9 @@
 #define THREADS 4
 #define NUMBERS 64 /* of each thread in each round */
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if defined(HAS_THREAD_SANITIZER)
 #define ROUNDS 50
-#endif
-#endif
-#ifndef ROUNDS
+#else
 #define ROUNDS 1000
 #endif
 

@@ -17,12 +17,6 @@
 #include "requests.h"
 #include "support/test.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#endif
-
 /* Of each request that was told of, by its number. */
 #define IDS_MAX 100000u
 static uint32_t told_count[IDS_MAX];

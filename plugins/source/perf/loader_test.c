@@ -9,12 +9,6 @@
 
 #include "support/test.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#endif
-
 #define FORKS 300
 
 static atomic_int looks, is_over;

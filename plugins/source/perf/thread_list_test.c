@@ -12,12 +12,6 @@
 
 #include "support/test.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#endif
-
 static int main_ends;
 static pid_t another; /* atomic: a thread of the program that waits */
 
