@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fork_guard.h"
 #include "capture/capture.h"
 #include "record/dictionary.h"
 
@@ -135,11 +136,15 @@ uint32_t ky_host_code(struct kymo_source_host *host, const void *address)
 	char path[PATH_MAX];
 	int kept = errno;
 	uint32_t id = 0;
+	int is_found;
 
 	(void)host;
 	if (!address)
 		return 0;
-	if (dl_iterate_phdr(look_at, &search) != 0) {
+	ky_fork_guard_enter();
+	is_found = dl_iterate_phdr(look_at, &search) != 0;
+	ky_fork_guard_leave();
+	if (is_found) {
 		entry.object = ky_dictionary_text(find_path(&search, path));
 		entry.offset = search.offset;
 		if (search.build_id[0])

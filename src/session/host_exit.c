@@ -12,8 +12,8 @@
  */
 #include "session/host.h"
 
-#include "base/at_exit.h"
 #include "base/clock.h"
+#include "base/fork_guard.h"
 #include "base/lock.h"
 #include "session/source.h"
 

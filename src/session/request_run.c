@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/at_exit.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fork_guard.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "session/page.h"

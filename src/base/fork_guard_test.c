@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/at_exit.h"
+#include "base/fork_guard.h"
 
 static int is_tested, is_inside, may_leave, has_forked;
 static void (*inside)(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/at_exit.h"
+#include "base/fork_guard.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,6 +30,9 @@ static void wait_for_all(void)
 {
 	const int kept = errno;
 
+	/* Twice if a fork has torn the registration of these handlers. */
+	if (__atomic_load_n(&forking, __ATOMIC_RELAXED) == this_thread())
+		return;
 	for (int i = 0; i < NAPS_MOST; i++) {
 		if (ky_try_lock(&lock)) {
 			__atomic_store_n(&forking, this_thread(), __ATOMIC_RELAXED);
@@ -60,14 +63,25 @@ static void guard_forks(void)
 	pthread_atfork(wait_for_all, let_go, begin_in_child);
 }
 
-int ky_at_exit(void (*handler)(void))
+void ky_fork_guard_enter(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int failed;
 
 	pthread_once(&once, guard_forks);
 	ky_lock(&lock);
-	failed = atexit(handler);
+}
+
+void ky_fork_guard_leave(void)
+{
 	ky_unlock(&lock);
+}
+
+int ky_at_exit(void (*handler)(void))
+{
+	int failed;
+
+	ky_fork_guard_enter();
+	failed = atexit(handler);
+	ky_fork_guard_leave();
 	return failed;
 }
