@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Not for the thread sanitizer, which uses dl_iterate_phdr before it is ready itself. */
 #include "session/host.h"
 
 #include <dlfcn.h>
