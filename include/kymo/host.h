@@ -207,7 +207,9 @@ struct kymo_host {
 	/*
 	 * These never fail: when the dictionary is full they give the number that stands
 	 * for "not kept", and the loss is counted. A TIME has no place in an attribute
-	 * set, which belongs to no track: such values are left out.
+	 * set, which belongs to no track: such values are left out. A set in which a
+	 * value is not of its key's type, or a key stands twice, is refused: 0, it is
+	 * counted as invalid, and the log says once which key it is.
 	 */
 	uint32_t (*string)(struct kymo_source_host *self, struct kymo_str text);
 	/*
@@ -242,6 +244,8 @@ struct kymo_host {
 	/*
 	 * One key with its value, of this process; the last one holds, also if it came
 	 * before the session. INT64 "rank" and "world_size" identify the process.
+	 * KYMO_ERROR_INVALID, counted and said in the log once, if it is not of the key's
+	 * type.
 	 */
 	int32_t (*metadata)(struct kymo_source_host *self,
 			    const struct kymo_value *value);

@@ -49,6 +49,8 @@ static __thread int is_entered __attribute__((tls_model("initial-exec")));
 /* By type: its source's number, or 0; those that do not fit are of no use to anybody. */
 static uint16_t type_sources[HANDLE_MAX + 1];
 
+uint16_t ky_dictionary_key_types[HANDLE_MAX + 1];
+
 static void enter(void)
 {
 	is_entered = 1;
@@ -173,6 +175,12 @@ static void note_source(uint32_t id, const struct ky_type_entry *type)
 				 __ATOMIC_RELAXED);
 }
 
+static void note_type(uint32_t id, const struct ky_key_entry *key)
+{
+	__atomic_store_n(&ky_dictionary_key_types[id], (uint16_t)key->value_type,
+			 __ATOMIC_RELAXED);
+}
+
 static int32_t append_of_session(uint16_t kind, const void *payload, size_t size,
 				 uint32_t *id)
 {
@@ -199,6 +207,8 @@ static int32_t append(uint16_t kind, const void *payload, size_t size, uint32_t 
 	dictionary.count[kind]++;
 	if (kind == KY_ENTRY_TYPE && size >= sizeof(struct ky_type_entry))
 		note_source(*id, payload);
+	if (kind == KY_ENTRY_KEY && size >= sizeof(struct ky_key_entry))
+		note_type(*id, payload);
 	/* Last, also for a child that is forked off at this moment. */
 	__atomic_store_n(&dictionary.tail, dictionary.tail + whole, __ATOMIC_RELEASE);
 	if (dictionary.mirror.region)
@@ -289,6 +299,39 @@ int ky_dictionary_is_entered(void)
 uint32_t ky_dictionary_source_of(uint16_t type)
 {
 	return __atomic_load_n(&type_sources[type], __ATOMIC_RELAXED);
+}
+
+/* Looks at every entry, so only for what goes wrong. The dictionary is entered. */
+static const struct ky_dictionary_entry *find_number(uint16_t kind, uint32_t id)
+{
+	const struct ky_dictionary_entry *entry;
+
+	for (size_t offset = 0; offset < dictionary.tail;
+	     offset += whole_size(entry->size)) {
+		entry = entry_at(offset);
+		if (entry->kind == kind && entry->id == id)
+			return entry;
+	}
+	return NULL;
+}
+
+struct kymo_str ky_dictionary_key_name(uint16_t key)
+{
+	const struct ky_dictionary_entry *entry, *name = NULL;
+	struct kymo_str out = {0};
+
+	if (is_entered)
+		return out;
+	enter();
+	adopt();
+	entry = find_number(KY_ENTRY_KEY, key);
+	if (entry && entry->size >= sizeof(struct ky_key_entry))
+		name = find_number(KY_ENTRY_STRING,
+				   ((const struct ky_key_entry *)(entry + 1))->name);
+	if (name)
+		out = (struct kymo_str){(const char *)(name + 1), name->size};
+	leave();
+	return out;
 }
 
 uint32_t ky_dictionary_string(struct kymo_str text)

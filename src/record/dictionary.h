@@ -48,6 +48,16 @@ int32_t ky_dictionary_mirror(void *region, size_t size, uint64_t *tail,
 /* The source's number of a type; 0: unknown. Any thread, without the lock. */
 uint32_t ky_dictionary_source_of(uint16_t type);
 
+/* The type of a key's values, KYMO_VALUE_*; 0: unknown. Any thread, without the lock. */
+extern uint16_t ky_dictionary_key_types[UINT16_MAX + 1];
+static inline uint32_t ky_dictionary_key_type(uint16_t key)
+{
+	return __atomic_load_n(&ky_dictionary_key_types[key], __ATOMIC_RELAXED);
+}
+
+/* Its name, which stays where it is; none: unknown. Slow. */
+struct kymo_str ky_dictionary_key_name(uint16_t key);
+
 /* Whether the calling thread, which then is a signal handler, has interrupted itself. */
 int ky_dictionary_is_entered(void);
 

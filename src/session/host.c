@@ -61,7 +61,7 @@ static void count_lost(const struct kymo_source_host *host, uint32_t reason,
 		__atomic_fetch_add(&counts->lost[reason], count, __ATOMIC_RELAXED);
 }
 
-static int32_t count_invalid(const struct kymo_source_host *host, uint64_t count)
+int32_t ky_host_count_invalid(const struct kymo_source_host *host, uint64_t count)
 {
 	struct ky_source_counts *counts = ky_gate_counts(host->number);
 
@@ -110,14 +110,14 @@ static int32_t refuse_rest(const struct kymo_source_host *host,
 
 	for (uint32_t i = 1; i < line_count; i++)
 		count += (uint64_t)is_of_kind(&lines[i], FIRST_KINDS);
-	return count_invalid(host, count);
+	return ky_host_count_invalid(host, count);
 }
 
 /* One that a filter has left out, unless the type is not the source's at all. */
 static int32_t leave_out(const struct kymo_source_host *host, uint32_t type)
 {
 	if (ky_dictionary_source_of((uint16_t)type) != host->number)
-		return count_invalid(host, 1);
+		return ky_host_count_invalid(host, 1);
 	ky_writer_filtered(host->number);
 	return KYMO_OK;
 }

@@ -85,6 +85,9 @@ struct kymo_source_host *ky_host_create(const struct kymo_plugin *plugin,
  */
 int32_t ky_host_declare(struct kymo_source_host *host, struct kymo_error *error);
 
+/* Counts what it should not have said or handed in; KYMO_ERROR_INVALID. */
+int32_t ky_host_count_invalid(const struct kymo_source_host *host, uint64_t count);
+
 /* Opens emit for the types that are on; closes it again. */
 void ky_host_open(struct kymo_source_host *host);
 void ky_host_close(struct kymo_source_host *host);
@@ -151,6 +154,16 @@ uint32_t ky_host_attributes(struct kymo_source_host *host,
 int32_t ky_host_intern_values(uint16_t kind, const struct kymo_value *values,
 			      size_t count, uint32_t *id);
 int ky_host_is_left_out(const struct kymo_value *value);
+/*
+ * The first value that is not of its key's type, as far as both are said (it is the key's
+ * that readers go by), or whose key stands before it already; NULL: they all fit. Key 0
+ * is none: its values are not shown.
+ */
+const struct kymo_value *ky_host_find_misfit(const struct kymo_value *values,
+					     size_t count);
+/* Says so of the source, once for each key, and counts it; KYMO_ERROR_INVALID. */
+int32_t ky_host_refuse_value(const struct kymo_source_host *host,
+			     const struct kymo_value *value);
 /* What was to be interned found no room. */
 void ky_host_count_not_kept(void);
 

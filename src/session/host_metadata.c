@@ -81,6 +81,8 @@ int32_t ky_host_metadata(struct kymo_source_host *host, const struct kymo_value 
 
 	if (ky_host_is_left_out(value))
 		return KYMO_ERROR_INVALID;
+	if (ky_host_find_misfit(value, 1))
+		return ky_host_refuse_value(host, value);
 	ky_lock(lock);
 	status = keep(host, value);
 	if (status == KYMO_OK)

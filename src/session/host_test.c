@@ -3,7 +3,10 @@
 #include "session/host.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
+
+#include <kymo/session.h>
 
 #include "support/test.h"
 
@@ -252,6 +255,87 @@ static void metadata_is_told_to_every_session(void **state)
 	assert_int_equal(table->metadata(host, &rank), KYMO_ERROR_NO_MEMORY);
 }
 
+static uint16_t register_key(const char *name, uint32_t value_type)
+{
+	const struct kymo_key_desc key = {
+		.struct_size = sizeof(key),
+		.value_type = value_type,
+		.name = name,
+	};
+	uint16_t number = 0;
+
+	assert_int_equal(table->key(host, &key, &number), KYMO_OK);
+	return number;
+}
+
+static struct {
+	char text[256];
+	int count;
+} heard;
+
+static void hear(void *context, uint32_t severity, const char *text)
+{
+	(void)context;
+	assert_int_equal(severity, KYMO_SEVERITY_WARNING);
+	snprintf(heard.text, sizeof(heard.text), "%s", text);
+	heard.count++;
+}
+
+static void a_value_of_another_type_than_its_keys_is_refused_and_said_once(void **state)
+{
+	struct kymo_value values[2] = {
+		{.key = register_key("a count", KYMO_VALUE_UINT64),
+		 .type = KYMO_VALUE_INT64, /* like it */
+		 .i64 = 1},
+		{.key = register_key("a share", KYMO_VALUE_DOUBLE),
+		 .type = KYMO_VALUE_DOUBLE,
+		 .f64 = 0.5},
+	};
+	uint64_t before = counts_of(host)->invalid;
+
+	(void)state;
+	heard.count = 0;
+	kymo_log_to(hear, NULL);
+	assert_int_not_equal(table->attributes(host, values, 2), 0);
+	assert_int_equal(table->metadata(host, &values[1]), KYMO_OK);
+	assert_int_equal(heard.count, 0);
+	values[1].type = KYMO_VALUE_STRING;
+	assert_int_equal(table->attributes(host, values, 2), 0);
+	assert_string_equal(heard.text,
+			    "source \"npu\": the key \"a share\" is for values "
+			    "of double, but was given string, which is left "
+			    "out");
+	assert_int_equal(table->attributes(host, values, 2), 0);
+	assert_int_equal(table->metadata(host, &values[1]), KYMO_ERROR_INVALID);
+	kymo_log_to(NULL, NULL);
+	assert_int_equal(heard.count, 1);
+	assert_int_equal(counts_of(host)->invalid, before + 3);
+}
+
+static void a_key_that_stands_twice_in_a_set_is_refused(void **state)
+{
+	const uint16_t key = register_key("a tile", KYMO_VALUE_UINT64);
+	const struct kymo_value values[4] = {
+		{.key = 0, .type = KYMO_VALUE_UINT64, .u64 = 1}, /* no key at all */
+		{.key = 0, .type = KYMO_VALUE_UINT64, .u64 = 2},
+		{.key = key, .type = KYMO_VALUE_UINT64, .u64 = 3},
+		{.key = key, .type = KYMO_VALUE_UINT64, .u64 = 4},
+	};
+	uint64_t before = counts_of(host)->invalid;
+
+	(void)state;
+	heard.count = 0;
+	kymo_log_to(hear, NULL);
+	assert_int_not_equal(table->attributes(host, values, 3), 0);
+	assert_int_equal(heard.count, 0);
+	assert_int_equal(table->attributes(host, values, 4), 0);
+	kymo_log_to(NULL, NULL);
+	assert_string_equal(heard.text,
+			    "source \"npu\": the key \"a tile\" stands twice in "
+			    "one set of attributes, which is left out");
+	assert_int_equal(counts_of(host)->invalid, before + 1);
+}
+
 static void a_code_address_has_its_object(void **state)
 {
 	union {
@@ -306,6 +390,9 @@ int main(void)
 		TEST_OF_HOST(equal_attribute_sets_are_one),
 		TEST_OF_HOST(a_set_that_is_too_large_is_not_kept_and_counted),
 		TEST_OF_HOST(metadata_is_told_to_every_session),
+		TEST_OF_HOST(
+			a_value_of_another_type_than_its_keys_is_refused_and_said_once),
+		TEST_OF_HOST(a_key_that_stands_twice_in_a_set_is_refused),
 		TEST_OF_HOST(a_code_address_has_its_object),
 		TEST_OF_HOST(options_have_what_is_set_or_their_fallback),
 	};

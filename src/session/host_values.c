@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "capture/capture.h"
 #include "record/dictionary.h"
+#include "record/known_keys.h"
 
 #define ON_STACK 2048u      /* bytes; nearly all sets are smaller */
 #define SET_MAX  (1u << 20) /* bytes of one set */
@@ -29,6 +31,75 @@ int ky_host_is_left_out(const struct kymo_value *value)
 
 	return value->key == 0 || (is_array && value->count == 0) ||
 	       (value->type & ~KYMO_VALUE_ARRAY) == KYMO_VALUE_TIME;
+}
+
+static int stands_before(const struct kymo_value *values, size_t i)
+{
+	for (size_t before = 0; before < i; before++)
+		if (values[before].key == values[i].key)
+			return 1;
+	return 0;
+}
+
+static int is_of_type(const struct kymo_value *value)
+{
+	const uint32_t type = ky_dictionary_key_type(value->key);
+
+	return type == value->type || type == 0 || value->type == 0 ||
+	       ky_value_types_are_alike(type, value->type);
+}
+
+const struct kymo_value *ky_host_find_misfit(const struct kymo_value *values,
+					     size_t count)
+{
+	/* Keys are numbered from 1: a bit that is set is most likely the same key's. */
+	uint64_t seen[32] = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *word = &seen[values[i].key / 64 % 32];
+		const uint64_t bit = (uint64_t)1 << values[i].key % 64;
+
+		if (values[i].key == 0)
+			continue;
+		if (!is_of_type(&values[i]) ||
+		    ((*word & bit) && stands_before(values, i)))
+			return &values[i];
+		*word |= bit;
+	}
+	return NULL;
+}
+
+static void say_misfit(const struct kymo_source_host *host,
+		       const struct kymo_value *value)
+{
+	const struct kymo_str name = ky_dictionary_key_name(value->key);
+	const int length = name.size < 64 ? (int)name.size : 64;
+	char was[KY_TYPE_TEXT_MAX], said[KY_TYPE_TEXT_MAX];
+
+	if (is_of_type(value))
+		ky_log(KYMO_SEVERITY_WARNING,
+		       "source \"%s\": the key \"%.*s\" stands twice in one set of "
+		       "attributes, which is left out",
+		       host->desc->name, length, name.data ? name.data : "");
+	else
+		ky_log(KYMO_SEVERITY_WARNING,
+		       "source \"%s\": the key \"%.*s\" is for values of %s, but was "
+		       "given %s, which is left out",
+		       host->desc->name, length, name.data ? name.data : "",
+		       ky_value_type_text(ky_dictionary_key_type(value->key), was),
+		       ky_value_type_text(value->type, said));
+}
+
+int32_t ky_host_refuse_value(const struct kymo_source_host *host,
+			     const struct kymo_value *value)
+{
+	/* By key: what is wrong at one place of a source is so for every event of it. */
+	static uint64_t told[(UINT16_MAX + 1) / 64];
+	const uint64_t bit = (uint64_t)1 << value->key % 64;
+
+	if (!(__atomic_fetch_or(&told[value->key / 64], bit, __ATOMIC_RELAXED) & bit))
+		say_misfit(host, value);
+	return ky_host_count_invalid(host, 1);
 }
 
 static size_t size_of(const struct kymo_value *value)
@@ -92,9 +163,13 @@ uint32_t ky_host_string(struct kymo_source_host *host, struct kymo_str text)
 uint32_t ky_host_attributes(struct kymo_source_host *host,
 			    const struct kymo_value *values, size_t count)
 {
+	const struct kymo_value *misfit = ky_host_find_misfit(values, count);
 	uint32_t id;
 
-	(void)host;
+	if (misfit) {
+		ky_host_refuse_value(host, misfit);
+		return 0;
+	}
 	if (ky_host_intern_values(KY_ENTRY_ATTRIBUTES, values, count, &id) != KYMO_OK)
 		ky_host_count_not_kept();
 	return id;

@@ -14,6 +14,7 @@
 #include "capture/lease.h"
 #include "record/dictionary.h"
 #include "registry/static_types.h"
+#include "session/host.h"
 #include "session/line.h"
 #include "session/mark.h"
 #include "session/mark_keys.h"
@@ -364,7 +365,7 @@ int32_t ky_mark_record(struct kymo_record to, const struct kymo_value *values,
 	uint64_t lines;
 
 	if (count > VALUES_MAX || (count > 0 && !values) ||
-	    !ky_mark_values_fit(values, count))
+	    ky_host_find_misfit(values, count))
 		return refuse();
 	lines = count_lines(values, count);
 	if (lines > KYMO_RECORD_LINES_MAX) {

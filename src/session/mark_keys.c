@@ -16,9 +16,6 @@
 static struct ky_mark_key keys[KEYS_MAX];
 static uint32_t key_count;
 
-/* By number; 0: the key is none of them. Atomic. */
-static uint16_t types[UINT16_MAX + 1];
-
 /* The key of that name, or NULL. mark_lock held. */
 static const struct ky_mark_key *find_name(uint32_t name)
 {
@@ -43,7 +40,6 @@ static int32_t add_key(struct ky_mark_key *key)
 		return KYMO_ERROR_NO_MEMORY;
 	key->key = (uint16_t)id;
 	keys[key_count++] = *key;
-	__atomic_store_n(&types[key->key], (uint16_t)key->value_type, __ATOMIC_RELAXED);
 	return KYMO_OK;
 }
 
@@ -78,41 +74,6 @@ int ky_mark_key_find(uint16_t key, struct ky_mark_key *out)
 	}
 	ky_unlock(lock);
 	return is_found;
-}
-
-static int stands_before(const struct kymo_value *values, size_t i)
-{
-	for (size_t before = 0; before < i; before++)
-		if (values[before].key == values[i].key)
-			return 1;
-	return 0;
-}
-
-static int is_of_type(const struct kymo_value *value)
-{
-	const uint16_t type = __atomic_load_n(&types[value->key], __ATOMIC_RELAXED);
-
-	return type == value->type || type == 0 || value->type == 0 ||
-	       ky_value_types_are_alike(type, value->type);
-}
-
-int ky_mark_values_fit(const struct kymo_value *values, size_t count)
-{
-	/* Keys are numbered from 1: a bit that is set is most likely the same key's. */
-	uint64_t seen[32] = {0};
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t *word = &seen[values[i].key / 64 % 32];
-		const uint64_t bit = (uint64_t)1 << values[i].key % 64;
-
-		if (values[i].key == 0)
-			continue;
-		if (!is_of_type(&values[i]) ||
-		    ((*word & bit) && stands_before(values, i)))
-			return 0;
-		*word |= bit;
-	}
-	return 1;
 }
 
 static int32_t check(const struct kymo_key_desc *desc, struct kymo_error *error)

@@ -14,11 +14,4 @@ struct ky_mark_key {
 /* False if the number is not that of a key of the application's. */
 int ky_mark_key_find(uint16_t key, struct ky_mark_key *out);
 
-/*
- * Whether each value is of its key's type, as far as both are said (it is the key's that
- * readers go by), and no key is there twice. Key 0 is none: its values are not shown.
- * Without a lock.
- */
-int ky_mark_values_fit(const struct kymo_value *values, size_t count);
-
 #endif
