@@ -129,6 +129,8 @@ int32_t kymo_save_start(struct kymo_session *session, const char *path,
 	*out = NULL;
 	status = ky_save_prepare(&work, path, options, NULL, error);
 	if (status == KYMO_OK)
+		status = ky_save_check_place(&work, error);
+	if (status == KYMO_OK)
 		status = make_session_save(&work, &save, error);
 	if (status == KYMO_OK)
 		status = ky_session_use(session, "save", error);

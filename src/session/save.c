@@ -216,6 +216,15 @@ int32_t ky_save_check_path(const char *path, uint32_t overwrite, struct kymo_err
 	return status == KYMO_OK && is_file ? check_folder(path, error) : status;
 }
 
+int32_t ky_save_check_place(const struct ky_save *save, struct kymo_error *error)
+{
+	int32_t status = ky_save_check_path(save->path, save->options.overwrite, error);
+
+	if (status != KYMO_OK)
+		ky_error_wrap(error, "cannot save the session to \"%s\"", save->path);
+	return status;
+}
+
 static int32_t run(const struct ky_save *save, struct ky_capture *capture,
 		   struct kymo_summary *summary, struct kymo_error *error)
 {

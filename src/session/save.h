@@ -33,6 +33,9 @@ int32_t ky_save_prepare(struct ky_save *save, const char *path,
 int32_t ky_save_check_path(const char *path, uint32_t overwrite,
 			   struct kymo_error *error);
 
+/* The same of what was prepared, the error with the path before it. */
+int32_t ky_save_check_place(const struct ky_save *save, struct kymo_error *error);
+
 /*
  * Of a session in use, which ends with this. KYMO_ERROR_CANCELLED, by the progress: there
  * is no file then. Observers are to be told afterwards.

@@ -25,9 +25,15 @@ static struct {
 static int32_t slow_open(struct kymo_str path, const struct kymo_sink_options *options,
 			 void **sink, struct kymo_error *error)
 {
-	(void)path, (void)options, (void)error;
+	static const char broken[] = "broken";
+	const size_t size = sizeof(broken) - 1;
+
+	(void)options;
 	*sink = &slow;
-	return KYMO_OK;
+	if (path.size < size || memcmp(path.data + path.size - size, broken, size) != 0)
+		return KYMO_OK;
+	snprintf(error->message, sizeof(error->message), "it is broken");
+	return KYMO_ERROR_NOT_FOUND;
 }
 
 static int32_t slow_begin(void *sink, const struct kymo_trace_header *header,
@@ -265,10 +271,20 @@ static void what_is_wrong_is_refused_at_once_or_told_at_the_end(void **state)
 	kymo_session_destroy(session);
 
 	session = make_session(10);
-	save = start(session, in_folder("none/x.json"));
+	save = (struct kymo_save *)1;
+	assert_int_equal(
+		kymo_save_start(session, in_folder("none/x.json"), NULL, &save, &error),
+		KYMO_ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "none/x.json"));
+	assert_null(save);
+	assert_int_equal(kymo_save_start(session, folder, NULL, &save, &error),
+			 KYMO_ERROR_INVALID);
+	assert_non_null(strstr(error.message, "is a folder"));
+	assert_null(save);
+	save = start(session, "slow://broken");
 	assert_int_equal(kymo_save_wait(save, -1, &none, NULL), KYMO_ERROR_INVALID);
 	assert_int_equal(kymo_save_wait(save, -1, NULL, &error), KYMO_ERROR_NOT_FOUND);
-	assert_non_null(strstr(error.message, "none/x.json"));
+	assert_non_null(strstr(error.message, "it is broken"));
 	assert_int_equal(kymo_save_poll(save, NULL), KYMO_ERROR_NOT_FOUND);
 	kymo_save_destroy(save);
 	kymo_session_destroy(session);
