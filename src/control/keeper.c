@@ -473,7 +473,11 @@ static int32_t open_all(struct keeper *keeper, struct kymo_error *error)
 	if (status)
 		return status;
 	ky_stream_open(&keeper->stream, keeper->spool, setup->file_limit);
-	status = ky_loop_open(&keeper->loop, error);
+	if (setup->generation == 1 && setup->overflow == KYMO_OVERFLOW_STREAM)
+		status = ky_stream_check_room(&keeper->stream, setup->captures->budget,
+					      error);
+	if (!status)
+		status = ky_loop_open(&keeper->loop, error);
 	if (status)
 		goto fail;
 	keeper->front_watch = (struct ky_watch){.ready = hear_front, .owner = keeper};

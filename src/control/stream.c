@@ -2,6 +2,7 @@
 #include "control/stream.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 
 #define RESERVE_PART    20u        /* of the disk */
 #define RESERVE_MAX     (1u << 30) /* is enough for anybody */
@@ -30,6 +31,24 @@ void ky_stream_open(struct ky_stream *out, const struct ky_spool *spool, uint64_
 	out->reserve = within(total / RESERVE_PART, RESERVE_MIN, RESERVE_MAX);
 	if (limit == 0)
 		out->limit = (size + available) / 2;
+}
+
+int32_t ky_stream_check_room(const struct ky_stream *stream, uint64_t memory,
+			     struct kymo_error *error)
+{
+	uint64_t total, available;
+
+	if (memory <= KY_BUDGET_DEFAULT || stream->reserve == 0 ||
+	    ky_spool_disk(stream->spool, &total, &available) != 0 ||
+	    (available > stream->reserve && memory <= available - stream->reserve))
+		return KYMO_OK;
+	return ky_error_set(
+		error, KYMO_ERROR_INVALID,
+		"a buffer of %llu MiB is more than the disk of the output has "
+		"room for (%llu MiB free, of which %llu stay so): ask for a "
+		"smaller one, or name an output on another disk",
+		(unsigned long long)(memory >> 20), (unsigned long long)(available >> 20),
+		(unsigned long long)(stream->reserve >> 20));
 }
 
 void ky_stream_stop(struct ky_stream *stream, uint32_t reason)

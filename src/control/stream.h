@@ -24,6 +24,14 @@ struct ky_stream {
 /* `limit` 0: half of what is free, with what the file has already. */
 void ky_stream_open(struct ky_stream *out, const struct ky_spool *spool, uint64_t limit);
 
+/*
+ * KYMO_ERROR_INVALID if a process's memory, which is written in the end, would leave
+ * nothing to stream into. No more than the default is always taken: who has asked for
+ * nothing gets what there is.
+ */
+int32_t ky_stream_check_room(const struct ky_stream *stream, uint64_t memory,
+			     struct kymo_error *error);
+
 /* Looks again; whether it goes on. */
 int ky_stream_goes_on(struct ky_stream *stream);
 

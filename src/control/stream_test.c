@@ -2,6 +2,7 @@
 #include "control/stream.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "support/test.h"
@@ -71,6 +72,26 @@ static void it_ends_where_the_disk_has_less_than_the_reserve(void **state)
 	assert_false(ky_stream_goes_on(&stream));
 }
 
+static void a_buffer_that_the_disk_has_no_room_for_is_refused(void **state)
+{
+	uint64_t total, available;
+	struct kymo_error error = {0};
+	struct ky_stream stream;
+
+	(void)state;
+	assert_int_equal(ky_spool_disk(spool, &total, &available), 0);
+	ky_stream_open(&stream, spool, 0);
+	assert_int_equal(ky_stream_check_room(&stream, total + KY_BUDGET_DEFAULT, &error),
+			 KYMO_ERROR_INVALID);
+	assert_non_null(strstr(error.message, "smaller"));
+	stream.reserve = UINT64_MAX;
+	assert_int_equal(ky_stream_check_room(&stream, KY_BUDGET_DEFAULT + 1, NULL),
+			 KYMO_ERROR_INVALID);
+	assert_int_equal(ky_stream_check_room(&stream, KY_BUDGET_DEFAULT, NULL), KYMO_OK);
+	stream.reserve = 0; /* nobody can tell */
+	assert_int_equal(ky_stream_check_room(&stream, UINT64_MAX, NULL), KYMO_OK);
+}
+
 static void the_first_reason_holds(void **state)
 {
 	struct ky_stream stream;
@@ -93,6 +114,9 @@ int main(void)
 			tear_down),
 		cmocka_unit_test_setup_teardown(
 			it_ends_where_the_disk_has_less_than_the_reserve, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_buffer_that_the_disk_has_no_room_for_is_refused, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(the_first_reason_holds, set_up,
 						tear_down),

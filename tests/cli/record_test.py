@@ -272,6 +272,17 @@ def each_thread_that_lost_something_is_in_the_trace(place):
         assert json.load(f)["kymo"]["writers"] == []
 
 
+def a_buffer_that_the_disk_has_no_room_for_is_refused_before_the_program_runs(place):
+    disk = os.statvfs(place.file("."))
+    size = disk.f_bavail * disk.f_frsize >> 20
+    if size > 1 << 20:
+        return  # the largest buffer fits
+    result = place.record("--buffer", f"{size}M", ["ready", place.file("ran")])
+    check(result, 125, says="than the disk of the output has room for .*: ask for a smaller one")
+    assert not os.path.exists(place.file("ran"))
+    place.check_tidy()
+
+
 def a_program_that_records_nothing_gives_an_empty_recording_and_a_hint(place):
     result = place.record(program="true")
     check(result, 0, 0, says="^kymo: nothing was recorded: the program made no mark")
