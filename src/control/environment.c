@@ -171,6 +171,12 @@ const char *ky_environment_option_of(const struct kymo_injection_desc *injection
 	return KYMO_HAS_FIELD(injection, option) ? injection->option : NULL;
 }
 
+int ky_environment_is_preload(const struct kymo_injection_desc *injection)
+{
+	return strcmp(injection->variable, LOADER_VARIABLE) == 0 &&
+	       strstr(injection->value, KY_PLACE_PLUGIN) != NULL;
+}
+
 static const char *separator_of(const struct kymo_injection_desc *injection)
 {
 	return injection->separator && injection->separator[0] ? injection->separator

@@ -48,6 +48,9 @@ int32_t ky_environment_inject(struct ky_environment *environment,
 int32_t ky_environment_lead(struct ky_environment *environment, const char *socket_path,
 			    struct kymo_error *error);
 
+/* Whether it has the loader load the plug-in itself before all else. */
+int ky_environment_is_preload(const struct kymo_injection_desc *injection);
+
 /* The name of the option that the injection depends on, or NULL. */
 const char *ky_environment_option_of(const struct kymo_injection_desc *injection);
 

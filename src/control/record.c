@@ -34,6 +34,7 @@
 #include "control/cgroup.h"
 #include "control/configure.h"
 #include "control/custody.h"
+#include "control/interpreter.h"
 #include "control/nested.h"
 #include "control/outputs.h"
 #include "control/process.h"
@@ -130,6 +131,8 @@ static int32_t open_reception(struct front *front, struct kymo_error *error)
 	front->selection.warning = options->warning;
 	front->selection.warning_context = options->warning_context;
 	tell_origins(front);
+	ky_foreign_loader(options->arguments[0], front->selection.foreign_loader,
+			  sizeof(front->selection.foreign_loader));
 	status = ky_selection_make(&front->selection, options->sources, options->types,
 				   environ, reception->path, error);
 	if (!status)

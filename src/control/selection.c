@@ -328,6 +328,8 @@ static int32_t bring_in(struct visit *visit, struct chosen *chosen)
 		const struct kymo_injection_desc *injection = source->injections[i];
 		const char *option = ky_environment_option_of(injection);
 
+		if (selection->foreign_loader[0] && ky_environment_is_preload(injection))
+			continue;
 		status = ky_environment_inject(
 			&selection->environment, injection, chosen->path,
 			option ? option_text(chosen, option) : NULL, visit->error);

@@ -27,6 +27,8 @@ struct ky_selection {
 	/* The caller's, before ky_selection_make: told of each such one instead. */
 	void (*warning)(void *context, const char *text);
 	void *warning_context;
+	/* The same: of the program, see ky_foreign_loader. */
+	char foreign_loader[128];
 	/* The same: who has set them ("/etc/kymo.conf:3"), where it was no argument. */
 	const char *sources_origin, *types_origin;
 };

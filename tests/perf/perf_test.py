@@ -538,6 +538,23 @@ def options_that_make_no_sense_are_refused_before_the_program_runs(folder):
         assert done.stderr.count("\n") == 1 and not os.listdir(folder), (done, os.listdir(folder))
 
 
+def a_program_of_another_c_library_runs_without_it(folder):
+    compiler = shutil.which("musl-gcc")
+    if not compiler:
+        raise Skip("there is no musl-gcc")
+    source, program = os.path.join(folder, "seven.c"), os.path.join(folder, "seven")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <stdio.h>\nint main(void) { puts(\"it ran\"); return 7; }\n")
+    subprocess.run([compiler, "-o", program, source], check=True)
+    environment = dict(os.environ, PATH=folder + ":" + os.environ["PATH"])
+    for name in (program, "seven"):
+        run = Run(folder, "", program=[name], env=environment)
+        assert run.status == 7 and run.out == "it ran\n", (run.status, run.out, run.err)
+        assert re.search("perf: it was not preloaded.*loader is .*/ld-musl", run.err), run.err
+    # It is the program that decides.
+    assert "not preloaded" not in Run(folder, "", program=["true"]).err
+
+
 def more_samples_than_the_kernel_allows_are_cut(folder):
     need_events()
     need_mounts()
