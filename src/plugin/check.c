@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plugin/option.h"
 #include "record/known_keys.h"
 #include "record/type_list.h"
 
@@ -140,6 +141,19 @@ static int32_t check_key(const struct kymo_key_desc *key, struct kymo_error *err
 	return status == KYMO_OK ? check_known_key(key, error) : status;
 }
 
+/* It would reach the source unseen, for only what users give is looked at. */
+static int32_t check_fallback(const struct kymo_option_desc *option,
+			      struct kymo_error *error)
+{
+	const char *text = option->fallback;
+	char type[KY_TYPE_TEXT_MAX];
+
+	if (!text || !text[0] || ky_option_is_value(text, option->value_type))
+		return KYMO_OK;
+	return bad(error, "the fallback " QUOTED " of " QUOTED " is no %s", text,
+		   option->name, ky_value_type_text(option->value_type, type));
+}
+
 static int32_t check_option(const struct kymo_option_desc *option,
 			    struct kymo_error *error)
 {
@@ -150,6 +164,8 @@ static int32_t check_option(const struct kymo_option_desc *option,
 		status = check_name(option->name, error);
 	if (status == KYMO_OK)
 		status = check_value_type(option->value_type, 0, error);
+	if (status == KYMO_OK)
+		status = check_fallback(option, error);
 	return status;
 }
 

@@ -226,6 +226,8 @@ SPOIL(domain_of_no_scope, t->domain.scope = 3)
 SPOIL(link_kind_too_short, t->link_kind.struct_size = 8)
 SPOIL(link_kind_without_name, t->link_kind.name = NULL)
 SPOIL(option_with_equals, t->option.name = "a=b")
+SPOIL(fallback_of_another_type, t->option.fallback = "often";
+      t->option.value_type = KYMO_VALUE_UINT64)
 SPOIL(option_of_arrays, t->option.value_type = KYMO_VALUE_INT64 | KYMO_VALUE_ARRAY)
 SPOIL(injection_of_no_kind, t->injection.how = 0)
 SPOIL(injection_of_kind_5, t->injection.how = 5)
@@ -286,6 +288,8 @@ static const struct {
 	{link_kind_too_short, KYMO_ERROR_PLUGIN, "link kind 1: struct_size is 8"},
 	{link_kind_without_name, KYMO_ERROR_PLUGIN, "link kind 1: no name"},
 	{option_with_equals, KYMO_ERROR_PLUGIN, "option 1: the name \"a=b\""},
+	{fallback_of_another_type, KYMO_ERROR_PLUGIN,
+	 "the fallback \"often\" of \"queues\" is no uint64"},
 	{option_of_arrays, KYMO_ERROR_PLUGIN, "option 1: value_type 0x101 is none"},
 	{injection_of_no_kind, KYMO_ERROR_PLUGIN, "injection 1: how 0 is none"},
 	{injection_of_kind_5, KYMO_ERROR_PLUGIN, "injection 1: how 5 is none"},

@@ -21,7 +21,7 @@ static void list_options(const struct kymo_source_desc *source, char *out, size_
 	}
 }
 
-static int is_number(const char *text, uint32_t type)
+int ky_option_is_value(const char *text, uint32_t type)
 {
 	char *end = NULL;
 
@@ -64,7 +64,7 @@ int32_t ky_option_check(const struct kymo_source_desc *source, const char *optio
 			continue;
 		if (equals && strchr(equals, ','))
 			return refuse_comma(source, option, error);
-		if (equals && is_number(equals + 1, known->value_type))
+		if (equals && ky_option_is_value(equals + 1, known->value_type))
 			return KYMO_OK;
 		return ky_error_set(error, KYMO_ERROR_CONFIG,
 				    "option \"%s\" of source \"%s\" needs a %s: "
