@@ -13,7 +13,7 @@
 
 #define HEADERS_MAX 64 /* of a program; more are none that a compiler made */
 
-/* As execvp does; -1: there is none. */
+/* As execvp does, but that a pipe is not waited for; -1: there is none. */
 static int open_program(const char *program)
 {
 	const char *folders = ky_env_get("PATH");
@@ -21,7 +21,7 @@ static int open_program(const char *program)
 	int fd = -1;
 
 	if (strchr(program, '/'))
-		return open(program, O_RDONLY | O_CLOEXEC);
+		return open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (!folders)
 		folders = "/bin:/usr/bin";
 	while (fd < 0) {
@@ -31,7 +31,7 @@ static int open_program(const char *program)
 		snprintf(path, sizeof(path), "%.*s%s%s", (int)length, folders,
 			 length ? "/" : "", program);
 		if (access(path, X_OK) == 0)
-			fd = open(path, O_RDONLY | O_CLOEXEC);
+			fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (!folders[length])
 			break;
 		folders += length + 1;
