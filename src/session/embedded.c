@@ -13,6 +13,9 @@
 /* Oldest first; changed under session_lock. */
 static struct ky_embedded *resting;
 
+/* A quarantined writer may go on in them at any time: they are there for ever. */
+static struct ky_embedded *quarantined;
+
 static void destroy(struct ky_embedded *embedded)
 {
 	ky_capture_unmap(&embedded->capture);
@@ -51,9 +54,13 @@ void ky_embedded_retire(struct ky_embedded *embedded)
 	struct ky_embedded **last = &resting;
 	uint32_t count = 1;
 
-	/* A quarantined writer may go on in it at any time: for ever. */
-	if (!embedded || embedded->capture.quarantined > 0)
+	if (!embedded)
 		return;
+	if (embedded->capture.quarantined > 0) {
+		embedded->next = quarantined;
+		quarantined = embedded;
+		return;
+	}
 	madvise(embedded->capture.header, embedded->capture.size, MADV_DONTNEED);
 	embedded->next = NULL;
 	for (; *last; last = &(*last)->next)

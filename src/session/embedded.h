@@ -10,8 +10,7 @@
 #include "capture/capture.h"
 
 struct ky_embedded {
-	struct ky_capture
-		capture; /* first: what is written to while it is being recorded */
+	struct ky_capture capture; /* first: what is written to while it is recorded */
 	struct ky_embedded *next;
 };
 
