@@ -31,20 +31,26 @@ static int is_thread_sanitizer_there(void)
 	return !IS_SANITIZED && dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
 }
 
-/* What is loaded under that name, or NULL; it is not held. */
-static void *find_loaded(const char *name, size_t size)
+/* What is loaded under that name, or NULL; to be closed. */
+static void *open_loaded(const char *name, size_t size)
 {
 	char path[PATH_MAX];
-	void *handle;
 
 	if (size >= sizeof(path))
 		return NULL;
 	memcpy(path, name, size);
 	path[size] = '\0';
-	handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-	if (handle)
-		dlclose(handle);
-	return handle;
+	return dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+static int is_name_of(const void *object, const char *name, size_t size)
+{
+	void *found = object ? open_loaded(name, size) : NULL;
+	const int is_it = found && found == object;
+
+	if (found)
+		dlclose(found);
+	return is_it;
 }
 
 /*
@@ -53,18 +59,20 @@ static void *find_loaded(const char *name, size_t size)
  */
 static size_t find_listed(const char *list, const char *own, const char **out)
 {
-	const void *this = find_loaded(own, strlen(own));
+	void *this = open_loaded(own, strlen(own));
+	size_t size = 0;
 
 	while (*list) {
-		const size_t size = strcspn(list, ":");
-
-		if (size > 0 && (!this || find_loaded(list, size) != this)) {
-			*out = list;
-			return size;
-		}
+		size = strcspn(list, ":");
+		*out = list;
+		if (size > 0 && !is_name_of(this, list, size))
+			break;
 		list += size + (list[size] == ':');
+		size = 0;
 	}
-	return 0;
+	if (this)
+		dlclose(this);
+	return size;
 }
 
 static int find(struct ky_other_tool *out)
