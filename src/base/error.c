@@ -114,6 +114,13 @@ int32_t(ky_error_no_memory)(struct kymo_error *error)
 			    kymo_status_text(KYMO_ERROR_NO_MEMORY));
 }
 
+int32_t(ky_error_exists)(struct kymo_error *error, const char *path)
+{
+	return ky_error_set(error, KYMO_ERROR_EXISTS,
+			    "\"%s\" exists already: name another file, or set overwrite",
+			    path);
+}
+
 int32_t(ky_error_set_errno)(struct kymo_error *error, int number, const char *format, ...)
 {
 	int32_t status = ky_status_from_errno(number);

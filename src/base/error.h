@@ -14,6 +14,9 @@ int32_t ky_error_set(struct kymo_error *error, int32_t status, const char *forma
 /* The same with KYMO_ERROR_NO_MEMORY, where there is no more to say of it. */
 int32_t ky_error_no_memory(struct kymo_error *error);
 
+/* KYMO_ERROR_EXISTS of an output that is there and may not be replaced. */
+int32_t ky_error_exists(struct kymo_error *error, const char *path);
+
 /* As ky_error_set, for a failed system call: adds ": " and the text of errno `number`. */
 int32_t ky_error_set_errno(struct kymo_error *error, int number, const char *format, ...)
 	KY_PRINTF(3, 4);
@@ -30,6 +33,8 @@ int32_t ky_status_from_errno(int number);
 	((void)(ky_error_set)(error, status, __VA_ARGS__), (status))
 #define ky_error_no_memory(error) \
 	((void)(ky_error_no_memory)(error), KYMO_ERROR_NO_MEMORY)
+#define ky_error_exists(error, path) \
+	((void)(ky_error_exists)(error, path), KYMO_ERROR_EXISTS)
 #define ky_error_set_errno(error, number, ...) \
 	((void)(ky_error_set_errno)(error, number, __VA_ARGS__), KYMO_ERROR_IO)
 #endif

@@ -45,12 +45,7 @@ static int32_t check_existing(const char *path, const struct stat *found,
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "\"%s\" is no file: name one that can be written",
 				    path);
-	if (!overwrite)
-		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or set "
-				    "overwrite",
-				    path);
-	return KYMO_OK;
+	return overwrite ? KYMO_OK : ky_error_exists(error, path);
 }
 
 /* Follows links, so that what they point to is replaced and not they. */

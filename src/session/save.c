@@ -115,10 +115,7 @@ static int32_t put_in_place(const char *from, const char *to, uint32_t overwrite
 	if (number == 0)
 		return KYMO_OK;
 	if (number == EEXIST)
-		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or set "
-				    "overwrite",
-				    to);
+		return ky_error_exists(error, to);
 	return ky_error_set_errno(error, number, "cannot put \"%s\" in place", to);
 }
 
@@ -189,12 +186,7 @@ static int32_t check_existing(const char *path, uint32_t overwrite,
 	if (S_ISDIR(found.st_mode))
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "\"%s\" is a folder: name a file in it", path);
-	if (!overwrite)
-		return ky_error_set(error, KYMO_ERROR_EXISTS,
-				    "\"%s\" exists already: name another file, or set "
-				    "overwrite",
-				    path);
-	return KYMO_OK;
+	return overwrite ? KYMO_OK : ky_error_exists(error, path);
 }
 
 int32_t ky_save_check_path(const char *path, uint32_t overwrite, struct kymo_error *error)
