@@ -24,6 +24,20 @@ static void a_plugin_that_comes_during_a_session_takes_part(void **state)
 	assert_string_equal(npu.story, "CSXpsxf"); /* it wants to be named */
 }
 
+/* The plug-in with its source under another name; the last one that was asked for. */
+static const struct kymo_plugin *name_plugin(const char *name)
+{
+	static struct kymo_source_desc desc;
+	static const struct kymo_source_desc *const sources[] = {&desc, NULL};
+	static struct kymo_plugin plugin;
+
+	desc = npu_plugin_source;
+	desc.name = name;
+	plugin = npu_plugin;
+	plugin.sources = sources;
+	return &plugin;
+}
+
 /* The one that brings it is in an operation of its own at that time. */
 static void a_plugin_may_come_out_of_another_ones_operation(void **state)
 {
@@ -33,16 +47,10 @@ static void a_plugin_may_come_out_of_another_ones_operation(void **state)
 	(void)state;
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		static struct kymo_source_desc desc;
-		static const struct kymo_source_desc *sources[] = {&desc, NULL};
-		static struct kymo_plugin plugin;
+		const struct kymo_plugin *plugin = name_plugin("bringer");
 
-		desc = npu_plugin_source;
-		desc.name = "bringer";
-		plugin = npu_plugin;
-		plugin.sources = sources;
 		npu.brings = &twin_plugin;
-		ky_sources_add(&plugin, NULL);
+		ky_sources_add(plugin, NULL);
 		begin("bringer,other");
 		end();
 		/*
@@ -63,23 +71,17 @@ static void what_could_not_be_created_is_tried_when_its_runtime_comes(void **sta
 	(void)state;
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		static struct kymo_source_desc desc;
-		static const struct kymo_source_desc *sources[] = {&desc, NULL};
-		static struct kymo_plugin plugin;
+		const struct kymo_plugin *plugin = name_plugin("late");
 
-		desc = npu_plugin_source;
-		desc.name = "late";
-		plugin = npu_plugin;
-		plugin.sources = sources;
-		ky_sources_add(&plugin, NULL);
+		ky_sources_add(plugin, NULL);
 		npu.create_status = KYMO_ERROR_NOT_FOUND;
 		begin("late");
-		ky_sources_add(&plugin, NULL); /* and it is still missing */
+		ky_sources_add(plugin, NULL); /* and it is still missing */
 		npu.create_status = KYMO_OK;
-		ky_sources_add(&plugin, NULL);
-		ky_sources_add(&plugin, NULL);
+		ky_sources_add(plugin, NULL);
+		ky_sources_add(plugin, NULL);
 		end();
-		ky_sources_add(&plugin, NULL);
+		ky_sources_add(plugin, NULL);
 		_exit(strcmp(npu.story, "Fcccpsxf") == 0 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
