@@ -88,8 +88,10 @@ struct kymo_recorder_options {
 	 * the first N. Not together with the other members here. NULL: none.
 	 */
 	const char *capture_range;
-	/* 1: all rest until somebody orders KYMO_ORDER_RECORD. Not with a delay or a
-	 * duration. Implies `controlled`. */
+	/*
+	 * 1: all rest until somebody orders KYMO_ORDER_RECORD. Not with a delay or a
+	 * duration. Implies `controlled`.
+	 */
 	uint32_t start_paused;
 	uint32_t reserved0;
 
@@ -115,18 +117,22 @@ struct kymo_recorder_result {
 	char losses[256];    /* by reason: "buffer full 12, too big 1" */
 	char failed[512];    /* sources that could not record: "x: denied: why; y: ..." */
 	char absent[256];    /* sources that no process loaded: "x, y" */
-	/* The first process that could not attach, and why; or that is a recorder
-	 * itself, and where what it started went. */
+	/*
+	 * The first process that could not attach, and why; or that is a recorder
+	 * itself, and where what it started went.
+	 */
 	char refused[400];
 	char stopped[128]; /* why streaming ended before the program did */
 	uint32_t refused_count;
-	uint32_t was_started;    /* 1: the program ran */
-	char written[4096];      /* the outputs that are whole: "a.json, b.kymo" */
-	char window[384];        /* what was recorded of the program's life; "": all */
-	char absent_remedy[512]; /* of those in `absent`, a line each: "x: what may help"
-				  */
-	/* Sources that recorded, but not all that they could, a line each: "x: why;
-	 * remedy". */
+	uint32_t was_started; /* 1: the program ran */
+	char written[4096];   /* the outputs that are whole: "a.json, b.kymo" */
+	char window[384];     /* what was recorded of the program's life; "": all */
+	/* Of those in `absent`, a line each: "x: what may help". */
+	char absent_remedy[512];
+	/*
+	 * Sources that recorded, but not all that they could, a line each: "x: why;
+	 * remedy".
+	 */
 	char partly[1024];
 	/* Processes of the program that go on, and had nothing to record until now. */
 	char left[128];

@@ -128,8 +128,10 @@ struct kymo_injection_desc {
 	const char *variable;
 	const char *separator; /* of the parts of a list; NULL or "": ":" */
 	const char *value;
-	/* NULL, or one of the source's options: its text stands for "{option}" in value,
-	 * and nothing is injected where that is empty. A path must be there. */
+	/*
+	 * NULL, or one of the source's options: its text stands for "{option}" in value,
+	 * and nothing is injected where that is empty. A path must be there.
+	 */
 	const char *option;
 	/* End of ABI 1.0 */
 };
@@ -154,8 +156,10 @@ struct kymo_probe {
 struct kymo_source_session {
 	uint32_t struct_size;
 	uint32_t epoch; /* names this session, see buffer_epoch and stopped */
-	/* Wanted, of those registered so far; never NULL; borrowed until prepare
-	 * returns. What is emitted of others is counted as filtered. */
+	/*
+	 * Wanted, of those registered so far; never NULL; borrowed until prepare
+	 * returns. What is emitted of others is counted as filtered.
+	 */
 	const uint16_t *types;
 	size_t type_count;
 	uint64_t memory_limit; /* bytes the source may hold in buffers of its own */

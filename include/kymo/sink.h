@@ -262,8 +262,10 @@ struct kymo_trace_ledger {
 	uint64_t launches_without_result;
 	uint64_t invalid;   /* no records, or of types that their source does not have */
 	uint64_t projected; /* spans that are no records: KYMO_EVENT_PROJECTED */
-	/* Of arrows_backward: launched things that begin before their launch by more than
-	 * the clocks' errors explain. */
+	/*
+	 * Of arrows_backward: launched things that begin before their launch by more than
+	 * the clocks' errors explain.
+	 */
 	uint64_t before_launch;
 	uint64_t launches_twice; /* launches with the correlation of an earlier one */
 	uint64_t arrows_twice;   /* not drawn again: the same arrow is there already */
@@ -298,8 +300,10 @@ struct kymo_sink_result {
 struct kymo_sink_options {
 	uint32_t struct_size;
 	uint32_t overwrite; /* 1: an existing file is replaced */
-	/* The reader whose needs are met beyond what was recorded, flagged as synthetic;
-	 * the sink knows their names, chrome's is "tensorboard". {NULL, 0}: none. */
+	/*
+	 * The reader whose needs are met beyond what was recorded, flagged as synthetic;
+	 * the sink knows their names, chrome's is "tensorboard". {NULL, 0}: none.
+	 */
 	struct kymo_str compat;
 	/* End of ABI 1.0 */
 };
