@@ -54,8 +54,7 @@ static void rest(void)
 
 static void go_on(void)
 {
-	ky_gate_resume();
-	ky_mark_gap(served.resting_ticks, "paused by the recorder");
+	ky_mark_resume(served.resting_ticks, "paused by the recorder");
 	ky_sources_pause(0, ky_monotonic_ns() + LIMIT_NS);
 	served.is_resting = 0;
 }

@@ -261,6 +261,14 @@ void ky_mark_gap(uint64_t begin, const char *why)
 	ky_writer_commit(1, 1);
 }
 
+/* In this order: a program that waits for the gate may end as soon as it is on. */
+void ky_mark_resume(uint64_t begin, const char *why)
+{
+	ky_gate_shut();
+	ky_mark_gap(begin, why);
+	ky_gate_resume();
+}
+
 void kymo_mark_record_instant(uint32_t name)
 {
 	uint64_t now = kymo_mark_ticks();

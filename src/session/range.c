@@ -112,8 +112,7 @@ static void rest(void)
 
 static void go_on(void)
 {
-	ky_gate_resume();
-	ky_mark_gap(range.resting_ticks, WHY);
+	ky_mark_resume(range.resting_ticks, WHY);
 	ky_sources_pause(0, 0);
 }
 
