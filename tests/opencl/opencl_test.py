@@ -137,11 +137,12 @@ def check_times(dump, pairs):
               for _, t in timed), "stamps are in order")
     check(all(not r["keys"].get("submitted") for _, r in pairs if r["flags"] & UNTIMED),
           "untimed records have no times")
-    check(len(dump.anchors) >= 32, f"at least 32 anchors ({len(dump.anchors)})")
+    least = len(timed) // 64
+    check(len(dump.anchors) >= least, f"at least {least} anchors ({len(dump.anchors)})")
     low = max(a["device"] - a["host_hi"] for a in dump.anchors)
     high = min(a["device"] - a["host_lo"] for a in dump.anchors)
     check(low <= 0 <= high, f"anchors agree with the true offset 0 ({low}..{high})")
-    check(high - low < 5000, f"anchors bound the offset to 5 us ({high - low} ns)")
+    check(high - low < 100000, f"anchors bound the offset to 100 us ({high - low} ns)")
     print(f"  offset bound {high - low} ns of {len(dump.anchors)} anchors, "
           f"{len(timed)} timed commands")
 
