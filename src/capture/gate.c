@@ -63,7 +63,7 @@ uint32_t ky_gate_decide(void)
 	return word;
 }
 
-int32_t ky_gate_prepare(struct ky_capture *capture)
+int32_t ky_gate_take(struct ky_capture *capture)
 {
 	struct ky_gate_page *page = ky_gate();
 
@@ -81,13 +81,21 @@ int32_t ky_gate_prepare(struct ky_capture *capture)
 	__atomic_store_n(&page->ticks, capture->header->ticks, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->paused_epoch, last_epoch, __ATOMIC_RELEASE);
 	ky_unlock(&page->pool_lock);
-	ky_gate_set_word(KYMO_GATE_OFF);
 	return KYMO_OK;
+}
+
+int32_t ky_gate_prepare(struct ky_capture *capture)
+{
+	const int32_t status = ky_gate_take(capture);
+
+	if (status == KYMO_OK)
+		ky_gate_set_word(KYMO_GATE_OFF);
+	return status;
 }
 
 int32_t ky_gate_open(struct ky_capture *capture)
 {
-	const int32_t status = ky_gate_prepare(capture);
+	const int32_t status = ky_gate_take(capture);
 
 	if (status == KYMO_OK)
 		ky_gate_resume();

@@ -26,6 +26,8 @@ uint32_t ky_gate_decide(void);
  * parent's capture.
  */
 int32_t ky_gate_prepare(struct ky_capture *capture);
+/* The same in the middle of the decision, for whose end other threads go on waiting. */
+int32_t ky_gate_take(struct ky_capture *capture);
 /* The same, and resumed. */
 int32_t ky_gate_open(struct ky_capture *capture);
 

@@ -47,6 +47,41 @@ static uint64_t count_written(void)
 	return written;
 }
 
+/* ---- The decision ---- */
+
+/* In a child nothing is decided; other threads must not see it decided before it is. */
+static int child_takes_and_opens(void)
+{
+	const struct ky_capture_setup setup = {
+		.budget = KY_BUDGET_MIN,
+		.ticks = KY_TICKS_MONOTONIC,
+		.overflow = KY_OVERFLOW_DROP,
+	};
+
+	if (ky_capture_make_private(&setup, &capture, NULL) != KYMO_OK ||
+	    ky_gate_take(&capture) != KYMO_OK)
+		return 1;
+	if (kymo_gate[0] != KYMO_GATE_UNDECIDED || ky_gate_word() != KYMO_GATE_UNDECIDED)
+		return 2;
+	ky_gate_resume();
+	return kymo_gate[0] == KYMO_GATE_ON && emit() == KYMO_OK ? 0 : 3;
+}
+
+static void a_gate_that_is_being_decided_is_undecided_until_it_is_open(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	open_capture();
+	pid = fork();
+	if (pid == 0)
+		_exit(child_takes_and_opens());
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	close_capture();
+}
+
 /* ---- Pauses ---- */
 
 /* As a thread sees it that looked at the word just before the pause began. */
@@ -166,6 +201,8 @@ static void a_child_has_thread_ids_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_gate_that_is_being_decided_is_undecided_until_it_is_open),
 		cmocka_unit_test(a_thread_whose_first_record_meets_a_pause_gets_no_lease),
 		cmocka_unit_test(a_lease_outlives_a_pause),
 		cmocka_unit_test(what_ends_in_a_pause_gives_its_chunk_and_slot_on),

@@ -4,8 +4,8 @@
  * is recorded, by asking the recorder whose socket stands in KYMO_SESSION.
  *
  * ky_agent_decide() runs in whatever thread came first, before or after main, with
- * decide_lock held. On the way to an open gate it makes system calls only: the first mark
- * may stand in somebody's malloc. While descriptors are open the thread takes no signal
+ * decide_lock held. On the way to an open gate it allocates nothing: the first mark may
+ * stand in somebody's malloc. While descriptors are open the thread takes no signal
  * and is not cancelled, since neither a handler's long jump nor the end of the thread
  * would close them or open the lock.
  *
@@ -187,7 +187,7 @@ static int32_t check_room(struct kymo_error *error)
 	return ky_room_check((uint64_t)memory.st_size, error);
 }
 
-/* Maps the capture, readies it and opens the gate. */
+/* Maps the capture and readies it. */
 static int32_t open_capture(struct kymo_error *error)
 {
 	struct ky_capture *capture = &agent.capture;
@@ -211,7 +211,7 @@ static int32_t open_capture(struct kymo_error *error)
 	}
 	/* Nothing fails any more: from here on it is a capture to the recorder. */
 	ky_capture_identify(capture, 0);
-	return ky_gate_open(capture);
+	return ky_gate_take(capture);
 fail:
 	ky_capture_unmap(capture);
 	return status;
@@ -270,6 +270,20 @@ static int is_told_to_ask(enum phase parent, const char *path)
 	       parent == PHASE_FOLLOWED;
 }
 
+/*
+ * Whoever finds the gate open may be at its end before we are: all that is told of the
+ * process is told by then. Where nothing is to be recorded yet no thread may find it
+ * open; what the sources tell while they start is taken all the same.
+ */
+static void open_gate(const struct ky_welcome *welcome)
+{
+	ky_identity_publish();
+	if (welcome->range[0] || ky_command_is_to_rest(&agent.capture))
+		ky_gate_shut();
+	else
+		ky_gate_resume();
+}
+
 /* What the parent had open or mapped is nothing to this process. */
 static void leave_parent(enum phase parent)
 {
@@ -302,7 +316,7 @@ static void decide(void)
 	}
 	agent.phase =
 		welcome.flags & KY_WELCOME_FOLLOW_FORKS ? PHASE_FOLLOWED : PHASE_ATTACHED;
-	ky_identity_publish();
+	open_gate(&welcome);
 	if (parent == PHASE_FOLLOWED)
 		ky_sources_forked();
 	else

@@ -44,6 +44,14 @@ int ky_command_is_done(const struct ky_capture *capture)
 	       __atomic_load_n(&header->command_sequence, __ATOMIC_RELAXED);
 }
 
+int ky_command_is_to_rest(const struct ky_capture *capture)
+{
+	const struct ky_capture_header *header = capture->header;
+
+	return __atomic_load_n(&header->command_sequence, __ATOMIC_ACQUIRE) != 0 &&
+	       __atomic_load_n(&header->command, __ATOMIC_RELAXED) != KY_COMMAND_RECORD;
+}
+
 static void rest(void)
 {
 	ky_sources_pause(1, ky_monotonic_ns() + LIMIT_NS);
@@ -112,6 +120,9 @@ void ky_command_serve(struct ky_capture *capture)
 	obey();
 	if (served.is_over)
 		return;
+	/* Also if it was to rest when it came, and is not any more. */
+	if (!served.is_resting)
+		ky_gate_resume();
 	/* Without it no order is obeyed, which whoever gives one is told. */
 	(void)ky_thread_start(serve, NULL);
 }

@@ -14,10 +14,14 @@
 void ky_command_give(struct ky_capture *capture, uint32_t command);
 int ky_command_is_done(const struct ky_capture *capture);
 
+/* Program side: whether, by what was given already, nothing is to be recorded yet. */
+int ky_command_is_to_rest(const struct ky_capture *capture);
+
 /*
  * Program side: obeys what has been given already, then serves on a thread of its own.
- * Gate and sources have begun. In a forked child it begins anew. Without memory for the
- * thread the process goes on as it is, and the recorder sees that nothing is done.
+ * Gate and sources have begun; the gate may be shut until here. In a forked child it
+ * begins anew. Without memory for the thread the process goes on as it is, and the
+ * recorder sees that nothing is done.
  */
 void ky_command_serve(struct ky_capture *capture);
 
