@@ -16,7 +16,8 @@
  *     there N         N spans by the copy of libkymo that was loaded last
  *     work N          N pieces of work of the plug-in that was loaded last
  *     emit N          the same, whatever the gate says
- *     until on|off    waits until marks are recorded, or are not
+ *     until on|off    waits until marks are recorded, or are not; not for ever
+ *     still on|off    ends it with status 75 if they are not, or are: it was too slow
  *     forbid          every further connect() is death, by a filter of system calls
  *     close           closes every descriptor but the standard ones
  *     environment     prints its environment
@@ -41,6 +42,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -289,10 +291,17 @@ static void wait_for(const char *path)
 		sleep_ms(5);
 }
 
+static void check_is_off(int is_off)
+{
+	if (kymo_mark_is_off() != is_off)
+		exit(EX_TEMPFAIL);
+}
+
 static void wait_until_off(int is_off)
 {
-	while (kymo_mark_is_off() != is_off)
+	for (int i = 0; i < 30000 && kymo_mark_is_off() != is_off; i++)
 		sleep_ms(1);
+	check_is_off(is_off);
 }
 
 /* Goes on in a child; the parent ends as that did. */
@@ -355,6 +364,8 @@ static int do_with_argument(const char *command, const char *argument)
 		work("test_emit", number);
 	else if (strcmp(command, "until") == 0)
 		wait_until_off(strcmp(argument, "off") == 0);
+	else if (strcmp(command, "still") == 0)
+		check_is_off(strcmp(argument, "off") == 0);
 	else if (strcmp(command, "sleep") == 0)
 		sleep_ms(number);
 	else if (strcmp(command, "ready") == 0)
