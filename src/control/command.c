@@ -62,8 +62,8 @@ static void rest(void)
 
 static void go_on(void)
 {
-	ky_mark_resume(served.resting_ticks, "paused by the recorder");
-	ky_sources_pause(0, ky_monotonic_ns() + LIMIT_NS);
+	ky_mark_resume(served.resting_ticks, "paused by the recorder",
+		       ky_monotonic_ns() + LIMIT_NS);
 	served.is_resting = 0;
 }
 

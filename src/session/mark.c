@@ -19,6 +19,7 @@
 #include "session/mark.h"
 #include "session/mark_keys.h"
 #include "session/mark_types.h"
+#include "session/source.h"
 
 #define VALUES_MAX    1500u
 #define INLINE_VALUES 2u /* in the first line */
@@ -261,11 +262,15 @@ void ky_mark_gap(uint64_t begin, const char *why)
 	ky_writer_commit(1, 1);
 }
 
-/* In this order: a program that waits for the gate may end as soon as it is on. */
-void ky_mark_resume(uint64_t begin, const char *why)
+/*
+ * In this order: a program that waits for the gate may use its device, or end, as soon as
+ * it is on.
+ */
+void ky_mark_resume(uint64_t begin, const char *why, uint64_t deadline_ns)
 {
 	ky_gate_shut();
 	ky_mark_gap(begin, why);
+	ky_sources_pause(0, deadline_ns);
 	ky_gate_resume();
 }
 

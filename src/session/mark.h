@@ -8,8 +8,8 @@
 
 /* Records that nothing was recorded from `begin` (host ticks) to now, and why. */
 void ky_mark_gap(uint64_t begin, const char *why);
-/* The same, and the gate is resumed. */
-void ky_mark_resume(uint64_t begin, const char *why);
+/* The same, and sources, which have until then, and gate go on. */
+void ky_mark_resume(uint64_t begin, const char *why, uint64_t deadline_ns);
 
 /*
  * As ky_writer_begin, for a record of the program's own that is no mark; `*type` is that

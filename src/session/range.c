@@ -112,8 +112,7 @@ static void rest(void)
 
 static void go_on(void)
 {
-	ky_mark_resume(range.resting_ticks, WHY);
-	ky_sources_pause(0, 0);
+	ky_mark_resume(range.resting_ticks, WHY, 0);
 }
 
 int32_t ky_range_arm(const char *text, struct kymo_error *error)

@@ -127,8 +127,8 @@ static void rest(struct kymo_session *session)
 
 static void go_on(struct kymo_session *session)
 {
-	ky_mark_resume(session->paused_ticks, "paused by the program");
-	ky_sources_pause(0, ky_monotonic_ns() + STOP_LIMIT_NS);
+	ky_mark_resume(session->paused_ticks, "paused by the program",
+		       ky_monotonic_ns() + STOP_LIMIT_NS);
 	session->state = KY_SESSION_RECORDING;
 }
 

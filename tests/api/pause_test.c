@@ -293,6 +293,73 @@ static void a_session_that_starts_paused_records_from_resume_on(void **state)
 	memory_free(&sink);
 }
 
+/* ---- A source that looks at the gate while it goes on ---- */
+
+static uint32_t went_on, was_off;
+
+static int32_t create_source(const struct kymo_host *host, struct kymo_source_host *self,
+			     const struct kymo_source_numbers *numbers, void **source,
+			     struct kymo_error *error)
+{
+	(void)host, (void)self, (void)numbers, (void)source, (void)error;
+	return KYMO_OK;
+}
+
+static int32_t start_source(void *source, struct kymo_error *error)
+{
+	(void)source, (void)error;
+	return KYMO_OK;
+}
+
+static void pause_source(void *source, uint32_t paused)
+{
+	(void)source;
+	if (paused)
+		return;
+	went_on++;
+	was_off += (uint32_t)kymo_mark_is_off();
+}
+
+static int32_t stop_source(void *source, uint64_t deadline_ns)
+{
+	(void)source, (void)deadline_ns;
+	return KYMO_OK;
+}
+
+static const struct kymo_source_ops ops = {
+	.struct_size = sizeof(ops),
+	.create = create_source,
+	.start = start_source,
+	.set_paused = pause_source,
+	.stop = stop_source,
+};
+static const struct kymo_source_desc source = {
+	.struct_size = sizeof(source), .name = "device", .ops = &ops};
+static const struct kymo_source_desc *const sources[] = {&source, NULL};
+static const struct kymo_plugin plugin = {
+	.struct_size = sizeof(plugin),
+	.abi_major = KYMO_PLUGIN_ABI_MAJOR,
+	.name = "device",
+	.version = "1",
+	.license = "MIT",
+	.sources = sources,
+};
+
+static void sources_record_before_a_program_finds_the_gate_open(void **state)
+{
+	struct kymo_session *session = start(0, 0);
+	const struct kymo_host *host;
+
+	(void)state;
+	assert_int_equal(kymo_agent_attach_v1(&plugin, &host, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	assert_false(kymo_mark_is_off());
+	assert_int_equal(went_on, 1);
+	assert_int_equal(was_off, 1);
+	kymo_session_destroy(session);
+}
+
 static struct kymo_session *start_range(const char *range)
 {
 	const struct kymo_session_options options = {
@@ -411,6 +478,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_that_starts_paused_records_from_resume_on),
+		cmocka_unit_test(sources_record_before_a_program_finds_the_gate_open),
 		cmocka_unit_test(a_session_records_the_ranges_that_were_chosen),
 		cmocka_unit_test(a_range_within_the_range_does_not_end_it),
 		cmocka_unit_test(ranges_of_many_threads_begin_one_after_the_other),
