@@ -113,12 +113,14 @@ static int send_kind(struct ky_custody *custody, uint32_t kind,
 	struct ky_handover handover = {.kind = kind};
 	int fd = -1;
 
-	if (kind == KY_HANDOVER_COMMAND)
+	if (kind == KY_HANDOVER_COMMAND) {
+		handover.number = custody->command_number;
 		handover.flags = custody->command;
+	}
 	if (kind == KY_HANDOVER_FINISH)
 		handover.flags = custody->finish_flags;
 	if (ward) {
-		handover.capture = ward->number;
+		handover.number = ward->number;
 		handover.flags = ward->release_flags;
 		if (kind == KY_HANDOVER_MEMORY)
 			fd = ward->memory_fd;
@@ -278,14 +280,14 @@ static void heed(struct ky_custody *custody, const struct ky_told *told)
 		return;
 	case KY_TOLD_ENDED:
 		custody->keeper_setup.has_file = 1;
-		ward = find_ward(custody, told->capture);
+		ward = find_ward(custody, told->number);
 		if (ward)
 			drop_ward(custody, ward);
 		return;
 	case KY_TOLD_OBEYED:
 		if (custody->obeyed)
-			custody->obeyed(custody->obeyed_owner, told->command,
-					told->capture);
+			custody->obeyed(custody->obeyed_owner, told->number,
+					told->not_count);
 		return;
 	case KY_TOLD_OUTCOME:
 		custody->outcome = told->outcome;
@@ -453,11 +455,13 @@ size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid)
 	return count;
 }
 
-void ky_custody_command(struct ky_custody *custody, uint32_t command)
+uint64_t ky_custody_command(struct ky_custody *custody, uint32_t command)
 {
 	custody->command = command;
+	custody->command_number++;
 	custody->unsent |= BIT(KY_HANDOVER_COMMAND);
 	push(custody);
+	return custody->command_number;
 }
 
 void ky_custody_finish(struct ky_custody *custody, uint32_t flags)

@@ -36,9 +36,13 @@ struct ky_custody {
 	struct ky_watch keeper_watch;
 	uint32_t unsent;  /* COMMAND, FINISH or ABANDON */
 	uint32_t command; /* KY_COMMAND_*, or 0 */
+	uint64_t command_number;
 	uint32_t finish_flags;
-	/* Told when the processes have obeyed, and how many have not; may be NULL. */
-	void (*obeyed)(void *owner, uint32_t command, uint64_t not_count);
+	/*
+	 * Told when the processes have obeyed the command of that number, or how many
+	 * have not; may be NULL. One that came before then is overtaken.
+	 */
+	void (*obeyed)(void *owner, uint64_t number, uint32_t not_count);
 	void *obeyed_owner;
 	uint64_t patience_ns; /* for the keeper's first word; 0: half a minute */
 	int is_ready, is_finishing;
@@ -78,8 +82,8 @@ uint32_t ky_custody_percent(const struct ky_custody *custody);
 /* How many captures have a process that lives; `*pid`, or NULL, is one of these. */
 size_t ky_custody_count_processes(const struct ky_custody *custody, pid_t *pid);
 
-/* Has all processes do what is commanded, also those that come later. */
-void ky_custody_command(struct ky_custody *custody, uint32_t command);
+/* Has all processes do what is commanded, also those that come later; its number. */
+uint64_t ky_custody_command(struct ky_custody *custody, uint32_t command);
 
 /* No capture will come any more: the output is made, then `is_over`. `flags`:
  * KY_FINISH_*. */

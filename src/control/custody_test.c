@@ -15,8 +15,7 @@
 #include "base/clock.h"
 #include "support/test.h"
 
-#define PATIENCE_NS 100000000u
-
+static uint64_t patience_ns = 100000000;
 static int is_mute;      /* whether the next child does nothing */
 static int deaf_fd = -1; /* what the parent loses when it makes one */
 
@@ -43,7 +42,7 @@ static int32_t open_custody(struct ky_custody *custody, struct ky_loop *loop,
 		.loop = loop,
 		.keeper_setup = {.outputs = outputs, .recorder = getpid(), .wanted = ""},
 		.capture_setup = {.budget = 4u << 20, .ticks = ky_clock_choose()},
-		.patience_ns = PATIENCE_NS,
+		.patience_ns = patience_ns,
 	};
 	custody->keeper_setup.command_line = KYMO_STR("program");
 	return ky_custody_open(custody, error);
@@ -106,11 +105,49 @@ static void a_front_that_cannot_hear_its_keeper_says_so_and_ends(void **state)
 	check_nothing_is_left(&custody, &loop, folder);
 }
 
+static uint64_t obeyed_numbers[2];
+static size_t obeyed_count;
+
+static void note_obeyed(void *owner, uint64_t number, uint32_t not_count)
+{
+	(void)owner;
+	assert_int_equal(not_count, 0);
+	assert_in_range(obeyed_count, 0, 1);
+	obeyed_numbers[obeyed_count++] = number;
+}
+
+static void what_is_told_as_obeyed_is_told_of_its_command(void **state)
+{
+	char folder[64], output[PATH_MAX];
+	const char *const outputs[] = {output, NULL};
+	struct kymo_error error = {0};
+	struct ky_custody custody;
+	struct ky_loop loop;
+	uint64_t first, second;
+
+	(void)state;
+	make_output(folder, output);
+	patience_ns = 0;
+	if (open_custody(&custody, &loop, outputs, &error) != KYMO_OK)
+		fail_msg("%s", error.message);
+	custody.obeyed = note_obeyed;
+	/* The second before anything is heard of the first. */
+	first = ky_custody_command(&custody, KY_COMMAND_REST);
+	second = ky_custody_command(&custody, KY_COMMAND_REST);
+	while (obeyed_count == 0 || obeyed_numbers[obeyed_count - 1] != second)
+		assert_true(ky_loop_step(&loop, -1) >= 0);
+	assert_true(first < second);
+	if (obeyed_count == 2)
+		assert_int_equal(obeyed_numbers[0], first);
+	check_nothing_is_left(&custody, &loop, folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_keeper_that_never_says_a_word_is_given_up),
 		cmocka_unit_test(a_front_that_cannot_hear_its_keeper_says_so_and_ends),
+		cmocka_unit_test(what_is_told_as_obeyed_is_told_of_its_command),
 	};
 
 	pthread_atfork(NULL, go_deaf, fall_silent);

@@ -58,7 +58,7 @@ struct keeper {
 	int tick_ms;
 	uint64_t period_ns; /* when the last one began */
 	uint64_t obey_ns;   /* until when a command should be done; 0: there is none */
-	uint32_t command;   /* the last one, KY_COMMAND_* */
+	uint64_t command;   /* number of the last one */
 	struct ky_delivery delivery;
 	struct kymo_error failure; /* the first one; status KYMO_OK: none */
 };
@@ -147,7 +147,7 @@ static int32_t begin_capture(struct keeper *keeper, struct kept *kept,
 
 static void tell_ended(struct keeper *keeper, uint64_t number)
 {
-	const struct ky_told told = {.kind = KY_TOLD_ENDED, .capture = number};
+	const struct ky_told told = {.kind = KY_TOLD_ENDED, .number = number};
 
 	tell(keeper, &told);
 }
@@ -234,7 +234,7 @@ static int32_t add_kept(struct keeper *keeper, uint64_t number, int fd,
 
 static void take_memory(struct keeper *keeper, uint64_t number, int fd)
 {
-	struct ky_told told = {.kind = KY_TOLD_READY, .capture = number};
+	struct ky_told told = {.kind = KY_TOLD_READY, .number = number};
 
 	if (add_kept(keeper, number, fd, &told.outcome.error) != KYMO_OK)
 		note_failure(keeper, &told.outcome.error);
@@ -283,10 +283,10 @@ static void release(struct keeper *keeper, uint64_t number, uint32_t flags)
 
 /* ---- Commands ---- */
 
-static void command(struct keeper *keeper, uint32_t command)
+static void command(struct keeper *keeper, uint64_t number, uint32_t command)
 {
 	keeper->obey_ns = ky_monotonic_ns() + KY_PROTOCOL_WAIT_NS;
-	keeper->command = command;
+	keeper->command = number;
 	for (struct kept *kept = keeper->first; kept; kept = kept->next)
 		ky_command_give(&kept->capture, command);
 }
@@ -318,13 +318,13 @@ static int is_to_obey(const struct keeper *keeper, const struct kept *kept)
 /* Tells when all processes have obeyed, or time is up. */
 static void look_who_obeys(struct keeper *keeper)
 {
-	struct ky_told told = {.kind = KY_TOLD_OBEYED, .command = keeper->command};
+	struct ky_told told = {.kind = KY_TOLD_OBEYED, .number = keeper->command};
 
 	if (keeper->obey_ns == 0)
 		return;
 	for (const struct kept *kept = keeper->first; kept; kept = kept->next)
-		told.capture += is_to_obey(keeper, kept) != 0;
-	if (told.capture > 0 && ky_monotonic_ns() < keeper->obey_ns) {
+		told.not_count += is_to_obey(keeper, kept) != 0;
+	if (told.not_count > 0 && ky_monotonic_ns() < keeper->obey_ns) {
 		keeper->tick_ms = TICK_MIN_MS;
 		return;
 	}
@@ -339,17 +339,17 @@ static void obey(struct keeper *keeper, const struct ky_handover *handover, int 
 	switch (handover->kind) {
 	case KY_HANDOVER_MEMORY:
 		if (fd >= 0)
-			take_memory(keeper, handover->capture, fd);
+			take_memory(keeper, handover->number, fd);
 		return;
 	case KY_HANDOVER_PROCESS:
 		if (fd >= 0)
-			take_process(keeper, handover->capture, fd);
+			take_process(keeper, handover->number, fd);
 		return;
 	case KY_HANDOVER_RELEASE:
-		release(keeper, handover->capture, handover->flags);
+		release(keeper, handover->number, handover->flags);
 		return;
 	case KY_HANDOVER_COMMAND:
-		command(keeper, handover->flags);
+		command(keeper, handover->number, handover->flags);
 		return;
 	case KY_HANDOVER_FINISH:
 		keeper->must_finish = 1;

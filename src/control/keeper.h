@@ -46,8 +46,8 @@
 
 struct ky_handover {
 	uint32_t kind;
-	uint32_t flags; /* KY_RELEASE_*, KY_FINISH_*; of COMMAND: KY_COMMAND_* */
-	uint64_t capture;
+	uint32_t flags;  /* KY_RELEASE_*, KY_FINISH_*; of COMMAND: KY_COMMAND_* */
+	uint64_t number; /* of the capture; of COMMAND: its own */
 };
 
 #define KY_TOLD_READY   1u
@@ -68,8 +68,8 @@ struct ky_outcome {
 
 struct ky_told {
 	uint32_t kind;
-	uint32_t command; /* OBEYED: which it was */
-	uint64_t capture; /* READY, ENDED: its number; OBEYED: how many did not */
+	uint32_t not_count; /* OBEYED: so many processes did not */
+	uint64_t number;    /* READY, ENDED: of the capture; OBEYED: of the command */
 	struct ky_outcome outcome; /* READY: only `error`; OUTCOME: all of it */
 };
 #define KY_TOLD_SHORT_SIZE offsetof(struct ky_told, outcome)

@@ -36,7 +36,7 @@ struct ky_caller {
 	struct ky_watch watch;
 	uint64_t deadline_ns;
 	uint64_t capture; /* that it was given; 0: its hello is due */
-	int is_waiting;   /* for the processes to obey */
+	uint64_t order;   /* that it waits for the processes to obey, by number; or 0 */
 	struct ucred peer;
 };
 
@@ -256,7 +256,8 @@ static void answer_order(struct ky_reception *reception, struct ky_caller *calle
 	drop_caller(reception, caller);
 }
 
-static void tell_obeyed(void *owner, uint32_t command, uint64_t not_count)
+/* Who has ordered anything since is told of that when it has been obeyed. */
+static void tell_obeyed(void *owner, uint64_t number, uint32_t not_count)
 {
 	struct ky_reception *reception = owner;
 	struct ky_caller *next;
@@ -264,12 +265,10 @@ static void tell_obeyed(void *owner, uint32_t command, uint64_t not_count)
 
 	if (not_count > 0)
 		snprintf(text, sizeof(text),
-			 "%llu of the processes have not obeyed in time",
-			 (unsigned long long)not_count);
-	(void)command;
+			 "%u of the processes have not obeyed in time", not_count);
 	for (struct ky_caller *caller = reception->callers; caller; caller = next) {
 		next = caller->next;
-		if (caller->is_waiting)
+		if (caller->order != 0 && caller->order <= number)
 			answer_order(reception, caller,
 				     not_count > 0 ? KYMO_ERROR_BUSY : KYMO_OK, text);
 	}
@@ -293,12 +292,11 @@ static void hear_order(struct ky_reception *reception, struct ky_caller *caller,
 		answer_order(reception, caller, error.status, error.message);
 		return;
 	}
-	caller->is_waiting = 1;
 	/* The keeper has the shorter patience, so that there is an answer. */
 	caller->deadline_ns = ky_monotonic_ns() + 2 * (uint64_t)KY_PROTOCOL_WAIT_NS;
 	reception->custody->obeyed = tell_obeyed;
 	reception->custody->obeyed_owner = reception;
-	ky_custody_command(reception->custody, order->command);
+	caller->order = ky_custody_command(reception->custody, order->command);
 }
 
 void ky_reception_turn_away(struct ky_reception *reception)
@@ -308,7 +306,7 @@ void ky_reception_turn_away(struct ky_reception *reception)
 	reception->is_over = 1;
 	for (struct ky_caller *caller = reception->callers; caller; caller = next) {
 		next = caller->next;
-		if (caller->is_waiting)
+		if (caller->order != 0)
 			answer_order(reception, caller, KYMO_ERROR_STATE, OVER);
 	}
 }
@@ -341,7 +339,7 @@ static void hear_caller(void *owner, struct ky_watch *watch)
 		close(fd);
 	if (size == -EAGAIN)
 		return;
-	if (size <= 0 || caller->is_waiting)
+	if (size <= 0 || caller->order != 0)
 		lose_caller(reception, caller);
 	else if (!caller->capture && message.order.head.kind == KY_MESSAGE_ORDER)
 		hear_order(reception, caller, &message.order, (size_t)size);

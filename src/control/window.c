@@ -71,12 +71,12 @@ void ky_window_begin(struct ky_window *window)
 	window->begun_ns = ky_monotonic_ns();
 }
 
-static void obeyed(void *owner, uint32_t command, uint64_t not_count)
+static void obeyed(void *owner, uint64_t number, uint32_t not_count)
 {
 	struct ky_window *window = owner;
 
 	/* What was ordered shortly before may be told now. */
-	if (command != KY_COMMAND_STOP || window->state != KY_WINDOW_CLOSING)
+	if (number != window->stop || window->state != KY_WINDOW_CLOSING)
 		return;
 	window->not_stopped = not_count;
 	window->state = KY_WINDOW_OVER;
@@ -97,7 +97,7 @@ static void close_window(struct ky_window *window)
 	ky_reception_turn_away(window->reception);
 	custody->obeyed = obeyed;
 	custody->obeyed_owner = window;
-	ky_custody_command(custody, KY_COMMAND_STOP);
+	window->stop = ky_custody_command(custody, KY_COMMAND_STOP);
 }
 
 /* When the next step is due, after the program's start; 0: never. */
@@ -164,7 +164,7 @@ void ky_window_tell(const struct ky_window *window, int is_empty, char *out, siz
 		const size_t used = strlen(out);
 
 		snprintf(out + used, size - used,
-			 "; %" PRIu64 " of the processes did not stop in time",
+			 "; %" PRIu32 " of the processes did not stop in time",
 			 window->not_stopped);
 	}
 }

@@ -25,7 +25,8 @@ struct ky_window {
 	uint32_t state;    /* KY_WINDOW_* */
 	uint64_t begun_ns; /* when the program was started; CLOCK_MONOTONIC */
 	uint64_t closed_ns;
-	uint64_t not_stopped; /* processes that did not obey at the end */
+	uint64_t stop;        /* number of the command at the end */
+	uint32_t not_stopped; /* processes that did not obey it */
 	char plan[384];       /* what was asked for, for people; "": all */
 };
 
