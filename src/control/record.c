@@ -357,6 +357,9 @@ static int expect_notice(struct front *front)
 
 	if (front->notice_ns == 0 || front->is_running)
 		return -1;
+	/* For nobody: what comes next is that it is written. */
+	if (is_done(front) && !front->custody.is_finishing)
+		return -1;
 	if (now < front->notice_ns)
 		return (int)((front->notice_ns - now) / NS_PER_MS) + 1;
 	front->notice_ns = 0;
