@@ -25,6 +25,7 @@
 #include "control/delivery.h"
 #include "control/left.h"
 #include "control/loop.h"
+#include "control/process.h"
 #include "control/protocol.h"
 #include "control/stream.h"
 
@@ -133,6 +134,14 @@ static int is_stopped(const struct kept *kept)
 {
 	return __atomic_load_n(&kept->capture.header->state, __ATOMIC_ACQUIRE) ==
 	       KY_CAPTURE_STOPPED;
+}
+
+/* Of one whose end we have not been told of; that it is over we may be told first. */
+static uint32_t why_it_ends(const struct kept *kept)
+{
+	if (kept->pidfd >= 0 && ky_pidfd_ended(kept->pidfd))
+		return KY_END_EXITED;
+	return is_stopped(kept) ? KY_END_STOPPED : KY_END_CUT;
 }
 
 /* Makes the file know of the capture. */
@@ -450,8 +459,7 @@ static void keep(struct keeper *keeper, struct ky_outcome *outcome)
 	}
 	look_around(keeper, outcome);
 	while (keeper->first && !keeper->is_abandoned)
-		end_capture(keeper, keeper->first,
-			    is_stopped(keeper->first) ? KY_END_STOPPED : KY_END_CUT);
+		end_capture(keeper, keeper->first, why_it_ends(keeper->first));
 }
 
 /* ---- Birth and end ---- */
