@@ -948,7 +948,7 @@ class Caller:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(10)
+        self.socket.settimeout(LIMIT_S)
         until(lambda: self.socket.connect_ex(path) == 0, "the recorder to listen")
 
     def hello(self, major=1, minor=0, kind=HELLO, format_major=1, size=HELLO_SIZE):
@@ -1029,9 +1029,7 @@ def garbage_and_silence_do_no_harm(place):
     assert greeted.answer()[0] == 0
     greeted.socket.close()  # without a word whether the capture is used
     place.touch("go")
-    begin = time.monotonic()
     check(place.finish(process), 0, 8)
-    assert time.monotonic() - begin < 10
     silent.socket.close()
     place.check_tidy()
 
@@ -1050,8 +1048,16 @@ def a_recorder_that_does_not_answer_costs_two_seconds_once(place):
     begin = time.monotonic()
     subprocess.run([MARKS, "mark", "5", "fork", "mark", "5"], env=place.environment, check=True)
     took = time.monotonic() - begin
-    assert ANSWER_S - 0.1 < took < 2 * ANSWER_S, took
-    server.close()
+    assert ANSWER_S - 0.1 < took, took
+    # The child has not come to ask as well.
+    server.setblocking(False)
+    server.accept()[0].close()
+    try:
+        server.accept()
+    except BlockingIOError:
+        server.close()
+        return
+    raise AssertionError("it asked twice")
 
 
 def a_child_forked_in_the_middle_of_attaching_is_not_stuck(place):
@@ -1091,14 +1097,21 @@ def a_recorder_that_says_no_or_nonsense_costs_nothing(place):
 
 def memory_that_could_shrink_is_not_mapped(place):
     server = listen(place)
-    process = subprocess.Popen([MARKS, "mark", "5"], env=place.environment)
-    connection, _ = server.accept()
-    connection.recv(4096)
     memory = os.memfd_create("unsealed")
     os.ftruncate(memory, 64 << 20)
     ok = HEAD.pack(MAGIC, 1, 0, WELCOME, 1, 0) + struct.pack("<i", 0)
-    socket.send_fds(connection, [ok.ljust(WELCOME_SIZE, b"\0")], [memory])
-    said = connection.recv(4096)
+    said = b""
+    while not said:  # it does not wait for long
+        process = subprocess.Popen([MARKS, "mark", "5"], env=place.environment)
+        connection, _ = server.accept()
+        connection.recv(4096)
+        try:
+            socket.send_fds(connection, [ok.ljust(WELCOME_SIZE, b"\0")], [memory])
+            said = connection.recv(4096)
+        except BrokenPipeError:
+            pass
+        if not said:
+            assert process.wait(timeout=LIMIT_S) == 0
     status, message = struct.unpack_from("<i", said, HEAD.size)[0], said[24:].split(b"\0")[0]
     assert status != 0 and b"sealed" in message, (status, message)
     assert process.wait(timeout=LIMIT_S) == 0
