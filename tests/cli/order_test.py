@@ -27,6 +27,14 @@ def order(place, command):
     return struct.unpack_from("<i", data, HEAD.size)[0], data[24:].split(b"\0")[0].decode()
 
 
+def obey(place, command):
+    """The order, until all processes have obeyed: a busy machine may need longer than is waited."""
+    answer = order(place, command)
+    while answer[0] == BUSY:
+        answer = order(place, command)
+    assert answer == (0, ""), answer
+
+
 def start(place, *words):
     return place.run([CONTROLLED, place.file("t.json"), INJECTED, MARKS, *words])
 
@@ -53,9 +61,9 @@ def nothing_is_recorded_between_rest_and_record(place):
                     "ready", place.file("two"), "until", "on", "mark", "7", "wait",
                     place.file("go"))
     wait_for(place, "one")
-    assert order(place, REST) == (0, "")
+    obey(place, REST)
     wait_for(place, "two")
-    assert order(place, RECORD) == (0, "")
+    obey(place, RECORD)
     place.touch("go")
     spans, pauses, ledger = finish(place, process)
     assert spans == {"span": 10} and pauses == 1, (spans, pauses)
@@ -67,10 +75,10 @@ def what_a_source_hands_in_meanwhile_is_filtered(place):
                     place.file("go"), "emit", "5", "ready", place.file("two"), "until", "on",
                     "work", "7", "wait", place.file("end"))
     wait_for(place, "one")
-    assert order(place, REST) == (0, "")
+    obey(place, REST)
     place.touch("go")
     wait_for(place, "two")
-    assert order(place, RECORD) == (0, "")
+    obey(place, RECORD)
     place.touch("end")
     spans, pauses, ledger = finish(place, process)
     assert spans == {"kernel": 10} and pauses == 1, (spans, pauses)
@@ -82,12 +90,12 @@ def a_process_that_comes_meanwhile_begins_at_rest(place):
                     "fork", "mark", "5", "exec", "mark", "5", "ready", place.file("two"),
                     "until", "on", "mark", "2", "ready", place.file("three"), "until", "off")
     wait_for(place, "one")
-    assert order(place, REST) == (0, "")
+    obey(place, REST)
     place.touch("go")
     wait_for(place, "two")
-    assert order(place, RECORD) == (0, "")
+    obey(place, RECORD)
     wait_for(place, "three")
-    assert order(place, REST) == (0, "")
+    obey(place, REST)
     spans, pauses, _ = finish(place, process)
     assert spans == {"span": 5} and pauses == 2, (spans, pauses)
 
@@ -97,7 +105,7 @@ def orders_may_repeat_and_end_with_rest(place):
                     "mark", "4")
     wait_for(place, "one")
     for command in (RECORD, REST, REST, RECORD, RECORD, REST):
-        assert order(place, command) == (0, "")
+        obey(place, command)
     place.touch("go")
     spans, pauses, _ = finish(place, process)
     assert spans == {"span": 3} and pauses == 1, (spans, pauses)
@@ -107,13 +115,13 @@ def another_keeper_knows_the_order(place):
     process = start(place, "mark", "3", "ready", place.file("one"), "wait", place.file("go"),
                     "fork", "mark", "4", "ready", place.file("two"), "until", "on", "mark", "2")
     wait_for(place, "one")
-    assert order(place, REST) == (0, "")
+    obey(place, REST)
     first = keeper_of(process.pid)
     os.kill(first, signal.SIGKILL)
     until(lambda: keeper_of(process.pid) != first, "another keeper")
     place.touch("go")
     wait_for(place, "two")
-    assert order(place, RECORD) == (0, "")
+    obey(place, RECORD)
     assert finish(place, process)[0] == {"span": 5}
 
 
@@ -125,7 +133,7 @@ def who_does_not_obey_is_told(place):
     status, message = order(place, REST)
     assert status == BUSY and message.startswith("1 of the processes"), (status, message)
     os.kill(program, signal.SIGCONT)
-    assert order(place, RECORD) == (0, "")
+    obey(place, RECORD)
     place.touch("go")
     assert finish(place, process)[0] == {"span": 3}
 

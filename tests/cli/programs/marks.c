@@ -123,10 +123,16 @@ static void record_ranges_across(long count)
 static void order(const char *what)
 {
 	struct kymo_error error;
+	int32_t status;
 
-	if (kymo_recorder_order(
-		    NULL, strcmp(what, "rest") == 0 ? KYMO_ORDER_REST : KYMO_ORDER_RECORD,
-		    &error) != KYMO_OK)
+	/* Busy: a process has not obeyed yet. */
+	do {
+		status = kymo_recorder_order(
+			NULL,
+			strcmp(what, "rest") == 0 ? KYMO_ORDER_REST : KYMO_ORDER_RECORD,
+			&error);
+	} while (status == KYMO_ERROR_BUSY);
+	if (status != KYMO_OK)
 		puts(error.message);
 }
 
