@@ -68,11 +68,28 @@ def flood(recording, policy):
     return ledger
 
 
+def at_length(recording, *options, is_enough, **more):
+    """Records with two producers, longer where the keeper of a busy machine is not let run."""
+    for ms in (1000, 4000, 16000):
+        if os.path.exists(recording.file("tally")):
+            os.unlink(recording.file("tally"))
+        assert recording.record("-f", "--buffer", "10MiB", *options, threads=2, ms=ms,
+                                **more) == 0, recording.err
+        if is_enough():
+            return
+
+
 def a_flood_is_streamed(recording):
     ledger = flood(recording, "stream")
     assert ledger["overwritten"] == 0
-    if ledger["offered"] > 3 * CAPACITY:
-        assert ledger["written"] > 1.5 * CAPACITY, "it did not stream"
+
+
+def what_is_streamed_is_more_than_the_memory_holds(recording):
+    def written():
+        return ledger_of(recording)["written"]
+    capacity = (10 << 20) // 64
+    at_length(recording, output="t.kymo", is_enough=lambda: written() > 2 * capacity)
+    assert written() > 2 * capacity, written()
 
 
 def a_flood_is_dropped(recording):
@@ -147,22 +164,25 @@ def marks_across_fork_clone_and_vfork_are_taken_or_counted(recording):
 # ---- The disk ----
 
 def a_keeper_that_is_held_up_does_not_hold_up_the_program(recording):
-    """As where the disk is slow: the keeper stands still in a write."""
-    recording.start("--buffer", "10MiB", threads=2, output="t.kymo", ms=6000)
-    until(recording.program, "the program")
-    time.sleep(0.2)
+    """As where the disk is slow: the keeper stands still in a write, and the program ends."""
+    count = 2 * (10 << 20) // 64
+    go, ended = recording.file("go"), recording.file("ended")
+    script = f"until [ -e {go} ]; do sleep 0.01; done; " \
+             f"{PRODUCER} {recording.file('tally')} 2 count={count}; touch {ended}"
+    recording.start("--buffer", "10MiB", output="t.kymo", program=["sh", "-c", script])
+    until(recording.keeper, "the keeper")
     keeper = recording.keeper()
     kill(keeper, signal.SIGSTOP)
-    time.sleep(5)
+    with open(go, "w", encoding="ascii"):
+        pass
+    until(lambda: os.path.exists(ended), "the end of the program", LIMIT_S)
     kill(keeper, signal.SIGCONT)
     assert recording.finish() == 0, recording.err
     ledger = ledger_of(recording)
     slowest_ms = max(tally.slowest_ns for tally in recording.tallies()) / 1e6
     print(f"# full {ledger['full']:,}, slowest call {slowest_ms:.1f} ms")
-    assert ledger["full"] == total(recording, "refused"), ledger
-    assert ledger["full"] > 0 or is_sanitized()
-    assert ledger["offered"] == total(recording, "offered"), ledger
-    assert slowest_ms < 4000 or is_sanitized(), "the program was held up"
+    assert ledger["full"] == total(recording, "refused") > 0, ledger
+    assert ledger["offered"] == total(recording, "offered") == 2 * count, ledger
 
 
 def check_stopped(recording, why):
@@ -174,8 +194,8 @@ def check_stopped(recording, why):
 
 def streaming_ends_at_its_limit_and_says_so(recording):
     limit = 40 << 20
-    assert recording.record("--buffer", "10MiB", "--limit", str(limit), threads=2,
-                            output="t.kymo", ms=1000) == 0, recording.err
+    at_length(recording, "--limit", str(limit), output="t.kymo",
+              is_enough=lambda: "streaming stopped" in recording.err)
     check_stopped(recording, "the capture file reached its limit")
     size = os.path.getsize(recording.file("t.kymo"))
     assert limit <= size < limit + (20 << 20), size
@@ -192,9 +212,8 @@ def streaming_ends_before_the_disk_is_full(recording):
     if done.returncode != 0:
         raise Skip("a small file system cannot be mounted here")
     try:
-        status = recording.record("--buffer", "10MiB", "--limit", "1G", threads=2,
-                                  output="disk/t.kymo", ms=1500)
-        assert status == 0, recording.err
+        at_length(recording, "--limit", "1G", output="disk/t.kymo",
+                  is_enough=lambda: "streaming stopped" in recording.err)
         assert "streaming stopped: the disk is nearly full" in recording.err, recording.err
         ledger = ledger_of(recording, "disk/t.kymo")
         assert ledger["written"] == total(recording, "taken"), ledger
