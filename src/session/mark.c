@@ -264,13 +264,13 @@ void ky_mark_gap(uint64_t begin, const char *why)
 
 /*
  * In this order: a program that waits for the gate may use its device, or end, as soon as
- * it is on.
+ * it is on; and of the time that sources take nothing is recorded either.
  */
 void ky_mark_resume(uint64_t begin, const char *why, uint64_t deadline_ns)
 {
 	ky_gate_shut();
-	ky_mark_gap(begin, why);
 	ky_sources_pause(0, deadline_ns);
+	ky_mark_gap(begin, why);
 	ky_gate_resume();
 }
 

@@ -8,7 +8,7 @@
 
 /* Records that nothing was recorded from `begin` (host ticks) to now, and why. */
 void ky_mark_gap(uint64_t begin, const char *why);
-/* The same, and sources, which have until then, and gate go on. */
+/* Sources, which have until then, and gate go on; so far nothing was recorded. */
 void ky_mark_resume(uint64_t begin, const char *why, uint64_t deadline_ns);
 
 /*
