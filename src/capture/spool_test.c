@@ -223,7 +223,8 @@ static void another_spool_goes_on_behind_the_last_whole_block(void **state)
 
 	assert_int_equal(ky_spool_resume(&spool, path, 98, NULL), KYMO_ERROR_INVALID);
 	assert_int_equal(ky_spool_resume(&spool, path, 99, NULL), KYMO_OK);
-	assert_int_equal(ky_spool_size(spool), size);
+	/* Small ones in front of it, as those of an anchor, are whole. */
+	assert_in_range(ky_spool_size(spool), size, size + 999);
 	assert_int_equal(ky_spool_add(spool, &capture, 1, &handle, NULL), KYMO_OK);
 	while (number < 6000)
 		emit(number++);
