@@ -42,7 +42,7 @@ struct kymo_stage {
 	uint64_t duration_ns;
 	uint64_t events, lost; /* of POST_PROCESSING: as in struct kymo_summary */
 	const char *trace_id, *group_trace_id; /* REQUEST_TRACE_ID and its GROUP */
-	const char *destination;               /* what was written, or "" */
+	const char *destination;               /* what was written or kept, or "" */
 	const char *reason;                    /* of an error or a cancellation, or "" */
 					       /* End of ABI 1.0 */
 };

@@ -16,6 +16,12 @@
  * Each request has a number that is never used again in the process, and ends in exactly
  * one way: done, failed or cancelled. In a forked child there is none.
  *
+ * Where the trace cannot be written (a full disk, a folder that is gone, a sink that
+ * fails), the request ends as failed, and what was recorded is kept as a capture:
+ * `.NAME.kymo-PID` beside the path or, if nothing can be written there, in TMPDIR or
+ * /tmp. `kymo export` or kymo_timeline_export() makes the trace of it. A process keeps
+ * one of these, the last. What can be kept nowhere is lost; `reason` says why.
+ *
  * When the program exits normally (exit, or the end of main), a request under way ends as
  * cancelled, "the program has ended", and what it had recorded by then is saved; the exit
  * waits for that, 5 s at most. What is not written by then, or when the program ends in
@@ -39,7 +45,7 @@ KYMO_BEGIN_DECLS
 #define KYMO_REQUEST_PROCESSING 4u
 /* It has ended: */
 #define KYMO_REQUEST_DONE      5u /* the trace is at `path` */
-#define KYMO_REQUEST_FAILED    6u /* `reason` */
+#define KYMO_REQUEST_FAILED    6u /* `reason`; if `path` is not empty, a capture */
 #define KYMO_REQUEST_CANCELLED 7u /* `reason`; if `path` is not empty, that was kept */
 
 /* How it stands with a request, or how it ended. */

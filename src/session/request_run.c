@@ -9,6 +9,7 @@
 #include "session/request.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static struct {
 	uint64_t last_id;
 	struct ky_request current;
 	struct kymo_request_status ended[ENDED_MAX]; /* by their number, modulo */
+	char kept[PATH_MAX]; /* the capture of the last that could not be saved, or "" */
 } requests;
 
 void ky_requests_lock(void)
@@ -51,6 +53,7 @@ void ky_requests_lock(void)
 	requests.pid = getpid();
 	requests.last_id = 0;
 	memset(&requests.current, 0, sizeof(requests.current));
+	requests.kept[0] = '\0';
 }
 
 void ky_requests_unlock(void)
@@ -80,7 +83,7 @@ void ky_request_free(struct ky_request *request)
 	memset(request, 0, sizeof(*request));
 }
 
-/* `path` is what was saved, or "". */
+/* `path` is what was saved or kept, or "". */
 static void end(uint32_t state, const char *path, const char *reason,
 		const struct kymo_summary *summary, struct ky_ending *ending)
 {
@@ -110,12 +113,21 @@ static void end(uint32_t state, const char *path, const char *reason,
 	ky_tell_change(&page->request_change);
 }
 
-static void fail(const struct kymo_error *error, struct ky_ending *ending)
+static void fail(const struct kymo_error *error, const char *kept,
+		 struct ky_ending *ending)
 {
 	ky_schedule_handle(&requests.current.schedule, KY_TRIGGER_FAIL);
 	ky_stages_cancel(&requests.current.session->stages, error->status, error->message,
 			 "");
-	end(KYMO_REQUEST_FAILED, "", error->message, NULL, ending);
+	end(KYMO_REQUEST_FAILED, kept, error->message, NULL, ending);
+}
+
+/* One for each that fails would fill a disk, if it is not full already. */
+static void keep_only(const char *kept)
+{
+	if (strcmp(requests.kept, kept) != 0)
+		unlink(requests.kept);
+	memcpy(requests.kept, kept, sizeof(requests.kept));
 }
 
 /* It goes no further, for that reason; what it has recorded its thread saves. */
@@ -155,7 +167,7 @@ static void perform(enum ky_schedule_action action, struct ky_ending *ending)
 		ky_session_close(request->session);
 	}
 	if (status != KYMO_OK)
-		fail(&error, ending);
+		fail(&error, "", ending);
 	else
 		ky_tell_change(&page->request_change);
 }
@@ -206,6 +218,7 @@ static void process(struct ky_ending *ending)
 	};
 	struct kymo_summary summary = {.struct_size = sizeof(summary)};
 	struct kymo_error error = {0};
+	char kept[PATH_MAX] = "";
 	struct ky_save save;
 	int32_t status;
 
@@ -214,24 +227,23 @@ static void process(struct ky_ending *ending)
 	kymo_session_stop(request->session, NULL);
 	status = ky_save_prepare(&save, request->path, &options, &summary, &error);
 	save.progress = &request->progress;
+	save.kept = kept;
 	if (status == KYMO_OK)
 		status = ky_session_save(request->session, &save, &summary, &error);
 	ky_requests_lock();
 	if (status == KYMO_ERROR_CANCELLED) {
 		ky_schedule_handle(&request->schedule, KY_TRIGGER_CANCEL);
 		end(KYMO_REQUEST_CANCELLED, "", CANCELLED, NULL, ending);
-		return;
-	}
-	if (status != KYMO_OK) {
-		fail(&error, ending);
-		return;
-	}
-	ky_schedule_handle(&request->schedule, KY_TRIGGER_SAVED);
-	if (request->preempted)
-		end(KYMO_REQUEST_CANCELLED, request->path, request->preempted, &summary,
+	} else if (status != KYMO_OK) {
+		if (kept[0])
+			keep_only(kept);
+		fail(&error, kept, ending);
+	} else {
+		ky_schedule_handle(&request->schedule, KY_TRIGGER_SAVED);
+		end(request->preempted ? KYMO_REQUEST_CANCELLED : KYMO_REQUEST_DONE,
+		    request->path, request->preempted ? request->preempted : "", &summary,
 		    ending);
-	else
-		end(KYMO_REQUEST_DONE, request->path, "", &summary, ending);
+	}
 }
 
 /* What is due, or false if there is nothing but to wait until `*due_ns`. */
@@ -432,19 +444,12 @@ int32_t ky_request_accept(const struct ky_request *request,
 	return status;
 }
 
-static uint32_t public_state(enum ky_schedule_state state)
-{
-	switch (state) {
-	case KY_SCHEDULE_WARMING_UP:
-		return KYMO_REQUEST_WARM_UP;
-	case KY_SCHEDULE_RECORDING:
-		return KYMO_REQUEST_RECORDING;
-	case KY_SCHEDULE_PROCESSING:
-		return KYMO_REQUEST_PROCESSING;
-	default:
-		return KYMO_REQUEST_WAITING;
-	}
-}
+static const uint32_t public_states[KY_SCHEDULE_STATES] = {
+	[KY_SCHEDULE_WAITING] = KYMO_REQUEST_WAITING,
+	[KY_SCHEDULE_WARMING_UP] = KYMO_REQUEST_WARM_UP,
+	[KY_SCHEDULE_RECORDING] = KYMO_REQUEST_RECORDING,
+	[KY_SCHEDULE_PROCESSING] = KYMO_REQUEST_PROCESSING,
+};
 
 int32_t ky_request_find(uint64_t id, struct kymo_request_status *out)
 {
@@ -456,7 +461,7 @@ int32_t ky_request_find(uint64_t id, struct kymo_request_status *out)
 	if (request->session && request->id == id) {
 		*out = (struct kymo_request_status){
 			.struct_size = sizeof(*out),
-			.state = public_state(request->schedule.state),
+			.state = public_states[request->schedule.state],
 			.id = id,
 			.late_ns = request->late_ns,
 			.percent = ky_progress_percent(&request->progress),

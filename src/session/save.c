@@ -31,6 +31,25 @@
 #define NAMES_MAX      64 /* saves of one process to one target at one moment */
 #define PERCENT_COPIED 10 /* of the work is done when the capture file is written */
 
+static const char *name_of(const char *target)
+{
+	const char *slash = strrchr(target, '/');
+
+	return slash ? slash + 1 : target;
+}
+
+/* Of the same name among the temporary files. */
+static const char *temporary_place(const char *path, char *buffer, size_t size)
+{
+	const char *name = name_of(ky_sink_path(path));
+	const char *temporary = ky_env_get("TMPDIR");
+
+	snprintf(buffer, size, "%s/%s",
+		 temporary && temporary[0] == '/' ? temporary : "/tmp",
+		 name[0] ? name : "trace");
+	return buffer;
+}
+
 /*
  * What the capture lies beside meanwhile: the file; or, if what is behind a protocol is
  * in no folder, something among the temporary files.
@@ -38,17 +57,12 @@
 static const char *choose_place(const char *path, char *buffer, size_t size)
 {
 	const char *target = ky_sink_path(path);
-	const char *slash = strrchr(target, '/');
-	const char *name = slash ? slash + 1 : target;
-	const char *temporary = ky_env_get("TMPDIR");
+	const char *name = name_of(target);
 
 	snprintf(buffer, size, "%.*s.", (int)(name - target), target);
 	if (target == path || (name[0] && access(buffer, W_OK) == 0))
 		return target;
-	snprintf(buffer, size, "%s/%s",
-		 temporary && temporary[0] == '/' ? temporary : "/tmp",
-		 name[0] ? name : "trace");
-	return buffer;
+	return temporary_place(path, buffer, size);
 }
 
 /* Creates the capture file; a name that is taken (another thread saves) gets a number. */
@@ -87,24 +101,34 @@ int32_t ky_save_stopped(struct ky_capture *capture, struct ky_spool *spool,
 	return status == KYMO_OK ? ky_spool_finish(part, KY_END_STOPPED, error) : status;
 }
 
+/* The capture file beside `place`; `path` is "" where there is none. */
+static int32_t capture_beside(const char *place, struct ky_capture *capture,
+			      ky_save_fill_fn fill, char *path, struct kymo_error *error)
+{
+	struct ky_spool *spool = NULL;
+	int32_t status =
+		create_spool(place, capture->header, path, PATH_MAX, &spool, error);
+
+	if (status == KYMO_OK) {
+		status = fill(capture, spool, error);
+		if (status == KYMO_OK)
+			status = ky_spool_sync(spool, error);
+		ky_spool_close(spool);
+		if (status != KYMO_OK)
+			unlink(path);
+	}
+	if (status != KYMO_OK)
+		path[0] = '\0';
+	return status;
+}
+
 int32_t ky_save_capture(struct ky_capture *capture, ky_save_fill_fn fill,
-			const char *target, char *path, size_t size,
-			struct kymo_error *error)
+			const char *target, char *path, struct kymo_error *error)
 {
 	char place[PATH_MAX];
-	struct ky_spool *spool = NULL;
-	int32_t status = create_spool(choose_place(target, place, sizeof(place)),
-				      capture->header, path, size, &spool, error);
 
-	if (status != KYMO_OK)
-		return status;
-	status = fill(capture, spool, error);
-	if (status == KYMO_OK)
-		status = ky_spool_sync(spool, error);
-	ky_spool_close(spool);
-	if (status != KYMO_OK)
-		unlink(path);
-	return status;
+	return capture_beside(choose_place(target, place, sizeof(place)), capture, fill,
+			      path, error);
 }
 
 static int32_t put_in_place(const char *from, const char *to, uint32_t overwrite,
@@ -119,7 +143,7 @@ static int32_t put_in_place(const char *from, const char *to, uint32_t overwrite
 	return ky_error_set_errno(error, number, "cannot put \"%s\" in place", to);
 }
 
-/* The capture file becomes what was asked for; it is gone afterwards in any case. */
+/* The capture file becomes what was asked for; it is gone then. */
 static int32_t turn_into(const char *capture, const struct ky_save *save,
 			 struct kymo_summary *summary, struct kymo_error *error)
 {
@@ -136,7 +160,8 @@ static int32_t turn_into(const char *capture, const struct ky_save *save,
 
 	if (!ky_is_capture_path(save->path)) {
 		status = ky_export_run(&export, summary, error);
-		unlink(capture);
+		if (status == KYMO_OK)
+			unlink(capture);
 		return status;
 	}
 	if (summary)
@@ -144,8 +169,6 @@ static int32_t turn_into(const char *capture, const struct ky_save *save,
 	if (status == KYMO_OK)
 		status =
 			put_in_place(capture, save->path, save->options.overwrite, error);
-	if (status != KYMO_OK)
-		unlink(capture);
 	return status;
 }
 
@@ -217,27 +240,66 @@ int32_t ky_save_check_place(const struct ky_save *save, struct kymo_error *error
 	return status;
 }
 
+/* `path` is the capture file that is there all the same if it fails, or "". */
+static int32_t write_target(const struct ky_save *save, struct ky_capture *capture,
+			    char *path, struct kymo_summary *summary,
+			    struct kymo_error *error)
+{
+	int32_t status = ky_save_check_path(save->path, save->options.overwrite, error);
+
+	path[0] = '\0';
+	ky_progress_step(save->progress, PERCENT_COPIED, 1);
+	if (status == KYMO_OK)
+		status = ky_save_capture(capture, save->fill, save->path, path, error);
+	if (status == KYMO_OK)
+		status = ky_progress_add(save->progress, 1, error);
+	if (status == KYMO_OK)
+		status = turn_into(path, save, summary, error);
+	return status;
+}
+
+/*
+ * The capture file of a save that has failed: where it is, if it is whole already, beside
+ * the target, if only that cannot be written, or among the temporary files. The error
+ * tells where.
+ */
+static void keep(const struct ky_save *save, struct ky_capture *capture, char *path,
+		 struct kymo_error *error)
+{
+	const struct kymo_error failure = *error;
+	struct kymo_error why = {0};
+	char place[PATH_MAX];
+
+	if (!path[0])
+		ky_save_capture(capture, save->fill, save->path, path, NULL);
+	if (!path[0])
+		capture_beside(temporary_place(save->path, place, sizeof(place)), capture,
+			       save->fill, path, &why);
+	snprintf(save->kept, PATH_MAX, "%s", path);
+	if (path[0])
+		ky_error_set(error, failure.status,
+			     "%s; the capture is kept: kymo export %s -o FILE",
+			     failure.message, path);
+	else
+		ky_error_set(error, failure.status, "%s; nor can the capture be kept: %s",
+			     failure.message, why.message);
+}
+
 static int32_t run(const struct ky_save *save, struct ky_capture *capture,
 		   struct kymo_summary *summary, struct kymo_error *error)
 {
 	char path[PATH_MAX];
-	int32_t status = ky_save_check_path(save->path, save->options.overwrite, error);
+	int32_t status = write_target(save, capture, path, summary, error);
 
-	ky_progress_step(save->progress, PERCENT_COPIED, 1);
-	if (status == KYMO_OK)
-		status = ky_save_capture(capture, save->fill, save->path, path,
-					 sizeof(path), error);
 	if (status == KYMO_OK) {
-		status = ky_progress_add(save->progress, 1, error);
-		if (status == KYMO_OK)
-			status = turn_into(path, save, summary, error);
-		else
-			unlink(path);
-	}
-	if (status == KYMO_OK)
 		ky_progress_finish(save->progress);
-	else
-		ky_error_wrap(error, "cannot save the session to \"%s\"", save->path);
+		return status;
+	}
+	ky_error_wrap(error, "cannot save the session to \"%s\"", save->path);
+	if (save->kept && status != KYMO_ERROR_CANCELLED)
+		keep(save, capture, path, error);
+	else if (path[0])
+		unlink(path);
 	return status;
 }
 
@@ -267,7 +329,8 @@ int32_t ky_session_save_used(struct kymo_session *session, const struct ky_save 
 	if (status != KYMO_OK && error)
 		*error = failure;
 	ky_lock(&ky_gate()->session_lock);
-	ky_stages_saved(&session->stages, begun_ns, save->path, &own,
+	ky_stages_saved(&session->stages, begun_ns,
+			status == KYMO_OK ? save->path : save->kept, &own,
 			status != KYMO_OK ? &failure : NULL);
 	ky_unlock(&ky_gate()->session_lock);
 	ky_session_unuse(session);

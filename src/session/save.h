@@ -19,6 +19,11 @@ struct ky_save {
 	ky_save_fill_fn fill;
 	struct ky_progress *progress; /* or NULL */
 	int64_t since_ns;             /* what ended before is left out; 0: nothing is */
+	/*
+	 * NULL, or of a session that nobody can save once more PATH_MAX bytes, "": where
+	 * it fails and was not cancelled, a capture file stays, and this is its path.
+	 */
+	char *kept;
 };
 
 /* Fills it for a stopped session, with checks of what the program has given. */
@@ -48,12 +53,11 @@ int32_t ky_session_save(struct kymo_session *session, const struct ky_save *save
 			struct kymo_summary *summary, struct kymo_error *error);
 
 /*
- * Only the capture file, beside `target`, whose path is put into `path`: it is whole and
- * on disk, or there is none.
+ * Only the capture file, beside `target`, whose path is put into the PATH_MAX bytes of
+ * `path`: it is whole and on disk, or there is none, and `path` is "".
  */
 int32_t ky_save_capture(struct ky_capture *capture, ky_save_fill_fn fill,
-			const char *target, char *path, size_t size,
-			struct kymo_error *error);
+			const char *target, char *path, struct kymo_error *error);
 int32_t ky_save_stopped(struct ky_capture *capture, struct ky_spool *spool,
 			struct kymo_error *error);
 

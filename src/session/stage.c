@@ -159,7 +159,7 @@ void ky_stages_saved(struct ky_stages *stages, uint64_t begun_ns, const char *pa
 		.duration_ns = ky_monotonic_ns() - begun_ns,
 		.events = summary->events,
 		.lost = summary->lost,
-		.destination = error ? "" : path,
+		.destination = path,
 		.reason = error ? error->message : "",
 	};
 

@@ -32,12 +32,13 @@ void ky_stages_begin(struct ky_stages *stages);
 /* A stage has ended, as it should, and the next one begins. */
 void ky_stages_next(struct ky_stages *stages, uint32_t stage);
 
-/* A save that began at `begun_ns` has ended; error NULL: well. */
+/* A save that began at `begun_ns` has ended; error NULL: well. `path` as below. */
 void ky_stages_saved(struct ky_stages *stages, uint64_t begun_ns, const char *path,
 		     const struct kymo_summary *summary, const struct kymo_error *error);
 
 /*
- * It ends here and otherwise than it should. `path` is what was kept all the same, or "".
+ * It ends here and otherwise than it should. `path` is what was kept all the same, or ""
+ * (or NULL).
  * Nothing where that was told before: by a save that failed.
  */
 void ky_stages_cancel(struct ky_stages *stages, int32_t status, const char *reason,

@@ -47,7 +47,7 @@ int32_t kymo_session_trace(struct kymo_session *session, struct kymo_trace **out
 	if (status != KYMO_OK)
 		return status;
 	status = ky_save_capture(&session->embedded->capture, ky_save_stopped,
-				 "memory://", path, sizeof(path), error);
+				 "memory://", path, error);
 	ky_session_unuse(session);
 	if (status == KYMO_OK) {
 		status = kymo_trace_load(&capture, 1, out, error);

@@ -311,6 +311,7 @@ static void requests_tell_theirs_however_they_end(void **state)
 			kymo_session_step();
 		assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);
 		assert_int_equal(status.state, KYMO_REQUEST_FAILED);
+		unlink(status.path); /* kept among the temporary files */
 		wait_for_stages(3);
 	}
 	assert_stages("wcp");

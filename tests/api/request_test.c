@@ -96,6 +96,9 @@ static void a_request_that_cannot_be_met_is_refused_and_changes_nothing(void **s
 	assert_refused(REQUEST(.duration_ms = 1), KYMO_ERROR_INVALID, "no path");
 	assert_refused(REQUEST(.duration_ms = 1, .path = long_path), KYMO_ERROR_INVALID,
 		       "too long");
+	snprintf(name, sizeof(name), "%s", in_folder("none/x.json"));
+	assert_refused(REQUEST(.duration_ms = 1, .path = name), KYMO_ERROR_NOT_FOUND,
+		       "none");
 	assert_refused(REQUEST(.duration_ms = 1, .path = "x.unknown"),
 		       KYMO_ERROR_UNSUPPORTED, "x.unknown");
 	assert_refused(REQUEST(.duration_ms = 1, .path = "/proc/self/exe"),
@@ -213,30 +216,6 @@ static void a_call_in_the_wrong_order_does_not_end_it(void **state)
 	assert_int_equal(state_of(id), KYMO_REQUEST_RECORDING);
 	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
 	kymo_session_destroy(session);
-}
-
-static void a_trace_that_cannot_be_written_ends_as_failed_with_the_reason(void **state)
-{
-	char gone[PATH_MAX], path[PATH_MAX + 8];
-	struct kymo_request_status status;
-	uint64_t id;
-
-	(void)state;
-	snprintf(gone, sizeof(gone), "%s", in_folder("gone"));
-	snprintf(path, sizeof(path), "%s/x.json", gone);
-	/* Where that can be known it is, before anything is recorded. */
-	assert_refused(REQUEST(.duration_ms = 1, .path = path), KYMO_ERROR_NOT_FOUND,
-		       "gone");
-	assert_int_equal(mkdir(gone, 0700), 0);
-	kymo_session_step();
-	id = submit(REQUEST(.iterations = 1, .path = path));
-	assert_int_equal(rmdir(gone), 0);
-	for (int i = 0; i < 3; i++)
-		kymo_session_step();
-	status = wait_for_end(id);
-	assert_int_equal(status.state, KYMO_REQUEST_FAILED);
-	assert_non_null(strstr(status.reason, "gone/x.json"));
-	assert_string_equal(status.path, "");
 }
 
 /* ---- One after another, and all at once ---- */
@@ -441,8 +420,6 @@ int main(void)
 		cmocka_unit_test(
 			a_session_of_the_program_takes_precedence_and_what_there_was_is_kept),
 		cmocka_unit_test(a_call_in_the_wrong_order_does_not_end_it),
-		cmocka_unit_test(
-			a_trace_that_cannot_be_written_ends_as_failed_with_the_reason),
 		cmocka_unit_test(the_end_of_one_may_submit_the_next),
 		cmocka_unit_test(the_end_of_one_is_told_that_it_cannot_wait_for_the_next),
 		cmocka_unit_test(a_storm_of_calls_ends_every_request_exactly_once),
