@@ -142,6 +142,14 @@ uint64_t ky_info_ledger(const struct ky_info *info, const char *name)
 	return 0;
 }
 
+void ky_info_part_projected(struct ky_info *info)
+{
+	const uint64_t projected = ky_info_ledger(info, "projected");
+
+	info->projected = projected < info->spans ? projected : info->spans;
+	info->spans -= info->projected;
+}
+
 bool ky_info_is_incomplete(const struct ky_info *info)
 {
 	return ky_info_ledger(info, "cut_captures") > 0 ||

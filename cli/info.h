@@ -106,6 +106,7 @@ struct ky_info {
 	uint64_t left_out; /* of the lists above, for the same reason */
 
 	uint64_t spans, instants, counters, arrows, named, others;
+	uint64_t projected; /* spans that follow from the rest; not among `spans` */
 	bool has_time, has_base;
 	int64_t first_ns, last_ns; /* since the base of the file's times */
 	int64_t base_ns;           /* since the epoch */
@@ -174,6 +175,9 @@ void ky_info_note_time(struct ky_info *info, int64_t begin_ns, int64_t end_ns);
 
 /* Of the ledger; 0 where it has no such entry. */
 uint64_t ky_info_ledger(const struct ky_info *info, const char *name);
+
+/* When events and ledger are read: what follows from the rest is no event of its own. */
+void ky_info_part_projected(struct ky_info *info);
 
 /* Whether what was recorded ends early, as far as the ledger says. */
 bool ky_info_is_incomplete(const struct ky_info *info);

@@ -166,12 +166,12 @@ static void count(struct ky_info *info, const struct kymo_trace_event *event)
 	}
 	if (event->kind == KYMO_EVENT_TRACK)
 		return;
-	track->events++;
 	ky_info_note_time(info, event->begin_ns, event->end_ns);
 	if (event->kind == KYMO_EVENT_GAP || !type) {
 		info->others++;
 		return;
 	}
+	track->events++;
 	category =
 		type->category.size
 			? ky_info_category(info, type->category.data, type->category.size)
@@ -353,5 +353,6 @@ int ky_info_read_capture(struct ky_info *info)
 		info->file_bytes = info->bytes = (uint64_t)found.st_size;
 	if (kymo_timeline_export_to(&info->path, 1, &ops, info, NULL, &error) != KYMO_OK)
 		return ky_say_error(KY_EXIT_FAILED, "%s", error.message);
+	ky_info_part_projected(info);
 	return 0;
 }

@@ -147,7 +147,6 @@ static void take_event(struct ky_trace *trace, struct event *event)
 	take_time(info, event);
 	/* Kymo's gaps: no activity, whatever category they were written in. */
 	if (strcmp(event->name, "not recorded") == 0) {
-		track_of(trace, event)->events++;
 		info->others++;
 		return;
 	}

@@ -181,6 +181,7 @@ static void print_counts(const struct ky_info *info)
 		    info->counters);
 	print_count("arrow", info->arrows);
 	print_count("other", info->others);
+	print_count("projected span", info->projected);
 	if (kernels + copies > 0) {
 		ky_say_number(stdout, "; ", kernels, "kernel", "kernels");
 		ky_say_number(stdout, ", ", copies, "copy", "copies");

@@ -113,6 +113,7 @@ static void take_counts(struct ky_info *info)
 	info->instants = ky_info_ledger(info, "instants");
 	info->counters = ky_info_ledger(info, "counters");
 	info->arrows = ky_info_ledger(info, "arrows");
+	info->projected = ky_info_ledger(info, "projected");
 }
 
 static bool read_part(struct ky_trace *trace, ky_json_fill_fn fill_part, void *context,

@@ -277,8 +277,10 @@ int ky_info_read_trace(struct ky_info *info)
 				      "cannot read \"%s\": JSON, but no trace: it has no "
 				      "list \"traceEvents\"",
 				      info->path);
-	if (status == 0)
+	if (status == 0) {
 		take_names(&trace);
+		ky_info_part_projected(info);
+	}
 	info->file_bytes = input.file_bytes;
 	info->bytes = input.bytes;
 	ky_json_reader_destroy(trace.reader);

@@ -99,7 +99,7 @@ struct kymo_session_options {
 struct kymo_summary {
 	uint32_t struct_size;
 	uint32_t process_count;
-	uint64_t events; /* activities in the trace */
+	uint64_t events; /* activities in the trace: spans, instants, counter samples */
 	uint64_t kernels, copies, arrows;
 	uint64_t lost;       /* of all reasons, the vendors' own included */
 	uint64_t bytes;      /* of the file */

@@ -287,7 +287,7 @@ struct kymo_trace_end {
 	/* End of ABI 1.0 */
 };
 
-/* What a sink did, for the last line that a person reads. */
+/* What a sink did, for the last line that a person reads; `events` as in a summary. */
 struct kymo_sink_result {
 	uint32_t struct_size;
 	uint32_t reserved0;

@@ -49,8 +49,14 @@ static void leave_out(struct ky_recent *window, const struct kymo_trace_event *e
 		ledger->arrows++;
 		return;
 	}
+	/* It is no record. */
+	if (event->flags & KYMO_EVENT_PROJECTED) {
+		ledger->projected++;
+		return;
+	}
 	ledger->written++;
-	window->by_type[event->type->index]++;
+	window->by_type[event->type->index].written++;
+	window->by_type[event->type->index].events += event->kind != KYMO_EVENT_GAP;
 	ledger->instants += event->kind == KYMO_EVENT_INSTANT;
 	ledger->counters += event->kind == KYMO_EVENT_COUNTER;
 	if (event->kind != KYMO_EVENT_SPAN)
@@ -110,20 +116,25 @@ static int is_of(const struct kymo_trace_type *type,
 	       memcmp(type->source.data, source->name.data, source->name.size) == 0;
 }
 
+/* Of several sources of one name what is left out is of whoever has as much. */
+static void take_off(uint64_t *from, uint64_t *count)
+{
+	const uint64_t part = *count < *from ? *count : *from;
+
+	*from -= part;
+	*count -= part;
+}
+
 /* The source's copy without what is left out of it; each type is counted off once. */
 static void correct_source(struct ky_recent *window, struct kymo_trace_source *source)
 {
 	for (size_t i = 0; i < window->header->type_count; i++) {
-		uint64_t *count = &window->by_type[i];
-		uint64_t part = *count;
+		struct ky_recent_count *count = &window->by_type[i];
 
 		if (!is_of(window->header->types[i], source))
 			continue;
-		if (part > source->events)
-			part = source->events;
-		source->events -= part;
-		source->written -= part < source->written ? part : source->written;
-		*count -= part;
+		take_off(&source->events, &count->events);
+		take_off(&source->written, &count->written);
 	}
 }
 
@@ -139,6 +150,7 @@ static void correct_ledger(const struct ky_recent *window,
 	ledger->counters -= left_out->counters;
 	ledger->kernels -= left_out->kernels;
 	ledger->copies -= left_out->copies;
+	ledger->projected -= left_out->projected;
 	ledger->arrows -= left_out->arrows;
 	ledger->arrows_no_launch += left_out->arrows;
 }

@@ -11,13 +11,18 @@
 
 #include <kymo/sink.h>
 
+/* As of a source: records, and the activities among them. */
+struct ky_recent_count {
+	uint64_t written, events;
+};
+
 struct ky_recent {
 	const struct kymo_sink_ops *ops; /* of the other */
 	void *sink;
 	int64_t since_ns;
 	/* What is left out. */
 	struct kymo_trace_ledger left_out;
-	uint64_t *by_type; /* activities, by the index of their type */
+	struct ky_recent_count *by_type; /* by the index of their type */
 	const struct kymo_trace_header *header;
 };
 

@@ -65,6 +65,8 @@ static void what_ended_before_it_is_counted_and_what_reaches_into_it_is_kept(voi
 	assert_int_equal(ledger->written, 3);
 	assert_int_equal(ledger->out_of_window, 3);
 	assert_int_equal(ledger->written + ledger->out_of_window, ledger->accepted);
+	assert_non_null(strstr(sink.sources, "fake:3:3:0"));
+	assert_int_equal(sink.source_events, 3);
 	memory_free(&sink);
 }
 
@@ -81,12 +83,40 @@ static void a_window_behind_all_of_it_is_empty(void **state)
 	memory_free(&sink);
 }
 
+/* Of an annotation, one of the two rows: that is no record, neither inside nor out. */
+static void what_is_projected_is_left_out_as_what_it_is(void **state)
+{
+	for (uint64_t is_inside = 0; is_inside < 2; is_inside++) {
+		struct setup s = begin();
+		const struct kymo_record annotation = {
+			.type = build_type(s.build, s.source, "user_annotation", 1),
+			.begin = T(90),
+			.end = T(130),
+		};
+		struct memory_sink sink;
+
+		build_record(s.build, KYMO_KIND_SPAN, annotation);
+		add_correlated(&s, 0, 100, KYMO_RECORD_ORIGIN, 1);
+		add_correlated(&s, s.queue, 150, KYMO_RECORD_TARGET, 1);
+		build_finish(s.build, T(BUILD_SECOND));
+		sink = run_since(&s, (int64_t)(is_inside ? T(145) : T(1000)));
+		assert_int_equal(sink.ledger.projected, is_inside);
+		assert_int_equal(sink.ledger.spans, is_inside);
+		assert_int_equal(sink.source_events, is_inside);
+		assert_int_equal(sink.ledger.written, is_inside);
+		assert_int_equal(sink.ledger.out_of_window, 3 - is_inside);
+		memory_free(&sink);
+	}
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			what_ended_before_it_is_counted_and_what_reaches_into_it_is_kept),
 		cmocka_unit_test(a_window_behind_all_of_it_is_empty),
+		cmocka_unit_test(what_is_projected_is_left_out_as_what_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,9 +140,10 @@ static int32_t memory_end(void *sink, const struct kymo_trace_end *end,
 			  struct kymo_sink_result *result, struct kymo_error *error)
 {
 	struct memory_sink *memory = sink;
+	const struct kymo_trace_ledger *ledger = end->ledger;
 	const struct kymo_sink_result whole = {
 		.struct_size = sizeof(whole),
-		.events = memory->trace->event_count,
+		.events = ledger->spans + ledger->instants + ledger->counters,
 	};
 	int32_t status;
 

@@ -122,7 +122,8 @@ static void count_event(struct ky_scan *scan, const struct ky_record *record)
 {
 	const struct ky_capture_type *type = type_of(record);
 
-	if (type->source)
+	/* A gap is no activity. */
+	if (type->source && record->first->kind != KYMO_KIND_GAP)
 		type->source->trace.events++;
 	if (type->type == scan->model->unknown_type)
 		scan->model->has_unknown_types = 1;

@@ -106,6 +106,60 @@ static void nothing_is_recorded_while_it_is_paused_and_the_trace_says_so(void **
 	memory_free(&sink);
 }
 
+/* How often the words stand in the file, which is removed. */
+static size_t count_words(const char *path, const char *words)
+{
+	static char text[1 << 18];
+	FILE *file = fopen(path, "re");
+	size_t count = 0;
+
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	unlink(path);
+	for (const char *at = text; (at = strstr(at, words)); at++)
+		count++;
+	return count;
+}
+
+static void a_gap_is_no_event_whoever_counts(void **state)
+{
+	static const char *const names[] = {"a.json", "a.kymo"};
+	struct kymo_session *session = start(0, 0);
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_sink_result result = {.struct_size = sizeof(result)};
+	struct kymo_trace *trace = NULL;
+
+	(void)state;
+	mark(30);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	mark(30);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(kymo_session_save(session, in_folder(names[i]), NULL,
+						   &summary, NULL),
+				 KYMO_OK);
+		assert_int_equal(summary.events, 60);
+	}
+	/* Of the trace in short, of the source, and of the sink. */
+	assert_int_equal(count_words(in_folder("a.json"), "\"events\": 60,"), 3);
+	unlink(in_folder("a.kymo"));
+	assert_int_equal(kymo_session_trace(session, &trace, NULL), KYMO_OK);
+	assert_int_equal(kymo_trace_end_of(trace)->sources[0]->events, 60);
+	assert_int_equal(kymo_trace_save(trace, in_folder("b.json"), NULL, &result, NULL),
+			 KYMO_OK);
+	assert_int_equal(result.events, 60);
+	unlink(in_folder("b.json"));
+	assert_int_equal(kymo_trace_save(trace, "memory://b", NULL, &result, NULL),
+			 KYMO_OK);
+	assert_int_equal(result.events, 60);
+	kymo_trace_destroy(trace);
+	assert_int_equal(kymo_trace_take("b", &trace, NULL), KYMO_OK);
+	kymo_trace_destroy(trace);
+	kymo_session_destroy(session);
+}
+
 static void a_session_can_be_stopped_while_it_is_paused(void **state)
 {
 	struct kymo_session *session = start(0, 0);
@@ -485,6 +539,7 @@ int main(void)
 		cmocka_unit_test(a_range_that_makes_no_sense_is_refused),
 		cmocka_unit_test(
 			nothing_is_recorded_while_it_is_paused_and_the_trace_says_so),
+		cmocka_unit_test(a_gap_is_no_event_whoever_counts),
 		cmocka_unit_test(a_session_can_be_stopped_while_it_is_paused),
 		cmocka_unit_test(calls_in_the_wrong_order_are_refused),
 		cmocka_unit_test(pauses_under_load_lose_nothing),

@@ -99,6 +99,21 @@ def test_a_trace_of_ours_says_all_of_itself():
     assert "  70001  vendor.power  vendor.power  accelerator  counter\n" in out, out
 
 
+def test_a_gap_and_what_is_projected_are_no_events():
+    span = {"ph": "X", "cat": "user_annotation", "name": "step", "pid": 7, "tid": 1, "ts": 0, "dur": 1}
+    shown = {**span, "cat": "gpu_user_annotation", "tid": 9}
+    trace = {"schemaVersion": 1, "traceEvents": [span, shown, {**span, "cat": "gap", "name": "not recorded"}]}
+    ours = {**trace, "kymo": {"ledger": {"spans": 1, "instants": 0, "counters": 0, "projected": 1}}}
+    found = info(put("t.json", ours))
+    assert (found["spans"], found["others"]) == (1, 1), found
+    assert [row["events"] for row in found["rows"]] == [1, 1], "what is drawn"
+    assert "  events    1 span, 1 other, 1 projected span\n" in run("info", "t.json")[1]
+    # Another tool's has nothing that was made of the rest, and a ledger may say anything.
+    assert info(put("t.json", trace))["spans"] == 2
+    ours["kymo"]["ledger"]["projected"] = 1000
+    assert info(put("t.json", ours))["spans"] == 0
+
+
 def test_what_is_said_of_the_whole_trace_is_shown_whatever_it_is():
     said = {"text": "a \"b\"\n\u0000\U0001f600", "list": [], "none": {}, "deep": [[{"a": [1.5, True, None]}, {}], -0],
             "otherData": {"k": {"l": "m"}}}

@@ -63,10 +63,21 @@ class Trace:
         self.spans = [event for event in self.events if event["ph"] == "X"]
         self.kernels = [event for event in self.spans if event["cat"] == "kernel"]
         self.ledger = self.data["kymo"]["ledger"]
+        self.check_counts()
         self.check_events()
         self.check_nesting()
         self.check_correlations()
         self.arrows = self.pair_arrows()
+
+    def check_counts(self):
+        """Whoever tells of events tells the same number."""
+        sink = self.data["kymo"]["sink"]
+        events = sum(self.ledger[shape] for shape in ("spans", "instants", "counters"))
+        of_sources = sum(source["events"] for source in self.data["kymo"]["sources"])
+        counts = (events, self.data["metadata"]["events"] + sink["not drawn"], sink["events"] + sink["not drawn"],
+                  of_sources - self.ledger["untimed"])
+        if len(set(counts)) != 1:
+            raise Broken(f"events by ledger, metadata, sink and sources: {counts}")
 
     def check_events(self):
         for event in self.events:

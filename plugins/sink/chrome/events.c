@@ -315,6 +315,13 @@ static bool is_drawable(const struct ky_chrome *chrome,
 	       ky_chrome_time(chrome, event->end_ns, &end);
 }
 
+/* What was recorded: no gap, and nothing that follows from the rest. */
+static int is_activity(const struct kymo_trace_event *event)
+{
+	return event->kind <= KYMO_EVENT_COUNTER &&
+	       !(event->flags & KYMO_EVENT_PROJECTED);
+}
+
 int32_t ky_events_write(struct ky_chrome *chrome, const struct kymo_trace_event *event)
 {
 	const struct ky_row *row;
@@ -331,7 +338,7 @@ int32_t ky_events_write(struct ky_chrome *chrome, const struct kymo_trace_event 
 		chrome->counts.not_drawn++;
 		return KYMO_OK;
 	}
-	chrome->counts.activities++;
+	chrome->counts.activities += is_activity(event);
 	switch (event->kind) {
 	case KYMO_EVENT_SPAN:
 		write_span(chrome, event, row, since);
@@ -345,7 +352,6 @@ int32_t ky_events_write(struct ky_chrome *chrome, const struct kymo_trace_event 
 		write_gap(chrome, event, row, since);
 		return KYMO_OK;
 	default:
-		chrome->counts.activities--;
 		chrome->counts.not_drawn++;
 		return KYMO_OK;
 	}
