@@ -28,6 +28,7 @@ static const char *const arg_keys[KY_WORD_COUNT] = {
 	[KY_ARG_CORRELATION] = "correlation",
 	[KY_ARG_STREAM] = "stream",
 	[KY_ARG_DEVICE] = "device",
+	[KY_ARG_LABELS] = "labels",
 };
 
 /* ---- What the reader met ---- */

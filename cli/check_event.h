@@ -28,6 +28,7 @@ enum ky_event_word {
 	KY_ARG_CORRELATION,
 	KY_ARG_STREAM,
 	KY_ARG_DEVICE,
+	KY_ARG_LABELS,
 	KY_WORD_COUNT,
 };
 
@@ -95,6 +96,7 @@ enum { KY_AT_TOP, KY_IN_EVENT, KY_IN_ARGS };
 struct ky_check_fit {
 	uint64_t events, names, spans, operators, steps, device_work, without_device;
 	bool has_args;
+	struct ky_word named_pid, process_name; /* of the last process_name */
 	struct ky_check_place first, first_span, first_work, last_step;
 
 	bool has_rank, has_own_rank; /* found in the text; of distributedInfo */

@@ -153,6 +153,29 @@ static void take_span(struct ky_check_reading *reading)
 		find(reading, KY_TRACE_CATEGORY, words[KY_NAME].text);
 }
 
+/*
+ * Labels are no loss to who does not show them where the name of the process has them as
+ * well, nor is libkineto's "CPU", which every process has that is no device.
+ */
+static void take_name(struct ky_check_reading *reading)
+{
+	const struct ky_word *words = reading->event.words;
+	const struct ky_word *labels = &words[KY_ARG_LABELS];
+	struct ky_check_fit *fit = &reading->fit;
+
+	if (ky_word_is_text(&words[KY_NAME], "process_name")) {
+		fit->named_pid = words[KY_PID];
+		fit->process_name = words[KY_ARG_NAME];
+	}
+	if (!ky_word_is_text(&words[KY_NAME], "process_labels") ||
+	    ky_word_is_text(labels, "CPU"))
+		return;
+	if (labels->token != KY_JSON_STRING ||
+	    fit->named_pid.hash != words[KY_PID].hash ||
+	    !strstr(fit->process_name.text, labels->text))
+		find(reading, KY_LABELS_IGNORED, labels->text);
+}
+
 void ky_fit_take(struct ky_check_reading *reading)
 {
 	const struct ky_word *words = reading->event.words;
@@ -165,8 +188,8 @@ void ky_fit_take(struct ky_check_reading *reading)
 	fit->names += phase == 'M';
 	if (phase == 'X')
 		take_span(reading);
-	else if (phase == 'M' && ky_word_is_text(&words[KY_NAME], "process_labels"))
-		find(reading, KY_LABELS_IGNORED, "");
+	else if (phase == 'M')
+		take_name(reading);
 }
 
 void ky_fit_take_first(struct ky_check_reading *reading)

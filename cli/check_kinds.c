@@ -115,7 +115,8 @@ const struct ky_check_kind_text ky_check_kinds[KY_CHECK_KIND_COUNT] = {
 			   "record something"},
 	[KY_NO_OPERATOR] = {"no-operator", KY_MINOR, "....W.",
 			    "device work without a host event of \"cat\" cpu_op",
-			    "write a cpu_op that spans the program"},
+			    "write a cpu_op that spans the program, as kymo export "
+			    "--compat tensorboard does"},
 	/* Events */
 	[KY_NO_PHASE] = {"no-phase", KY_ERROR, "DD....",
 			 "no \"ph\", or one that is no text", "write \"ph\""},
@@ -318,19 +319,24 @@ const struct ky_check_kind_text ky_check_kinds[KY_CHECK_KIND_COUNT] = {
 	[KY_ARROW_NO_DIRECTION] =
 		{"arrow-no-direction", KY_ERROR, "D.....",
 		 "\"bind_id\" without \"flow_in\" or \"flow_out\": true", "write true"},
-	/* What Kymo says of its own files */
-	[KY_LOST_RECORDS] =
-		{"lost-records", KY_ERROR, "DDDDDD",
-		 "records that were lost while recording",
-		 "kymo info says where; a larger --buffer helps against \"full\""},
+	/*
+	 * What Kymo says of its own files. What was lost is told there, and no reader
+	 * misses it: it is no defect of the file, as damage of it is.
+	 */
 	[KY_INCOMPLETE] =
 		{"incomplete", KY_ERROR, "DDDDDD",
-		 "the capture ends early: the recorder was killed or the file cut",
-		 "what stands before the cut is whole; for the rest record again"},
-	[KY_UNTIMED_RECORDS] = {"untimed-records", KY_ERROR, "DDDDDD",
+		 "not all of the capture is there: its recorder was killed, or a part "
+		 "of it is cut off or damaged",
+		 "what can be read is whole; for the rest record again"},
+	[KY_LOST_RECORDS] =
+		{"lost-records", KY_NOTE, "......",
+		 "records that are not in it: lost while recording, overwritten by newer "
+		 "ones, or of another time than is wanted",
+		 "kymo info says where; a larger --buffer helps against \"full\""},
+	[KY_UNTIMED_RECORDS] = {"untimed-records", KY_NOTE, "......",
 				"records whose times mean nothing: not drawn",
 				"kymo info says of which source"},
-	[KY_LOST_ARROWS] = {"lost-arrows", KY_ERROR, "DD....",
+	[KY_LOST_ARROWS] = {"lost-arrows", KY_NOTE, "......",
 			    "arrows not drawn: back in time, or without a launch",
 			    "kymo info says why"},
 };

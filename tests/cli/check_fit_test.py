@@ -138,6 +138,15 @@ def test_labels_of_processes_are_ignored():
     labels = {"ph": "M", "name": "process_labels", "pid": 1, "ts": 0, "args": {"labels": "GPU 0"}}
     assert found([span(), labels], "perfetto") == {"labels-ignored": "drops"}
     assert check("t.json", status=0) == {}
+    # What stands in the name of the same process as well is shown.
+    name = {"ph": "M", "name": "process_name", "pid": 1, "ts": 0, "args": {"name": "GPU 0: H200"}}
+    assert found([span(), name, labels], "perfetto") == {}
+    assert found([span(), dict(name, pid=2), labels], "perfetto") == {"labels-ignored": "drops"}
+    assert found([span(), dict(name, args={"name": "H200"}), labels], "perfetto") == {"labels-ignored": "drops"}
+    assert found([span(), name, dict(labels, args={"labels": "GPU 1"})], "perfetto") == {"labels-ignored": "drops"}
+    assert found([span(), name, dict(labels, args={"labels": 0})], "perfetto") == {"labels-ignored": "drops"}
+    # As of every process that is no device.
+    assert found([span(), dict(labels, args={"labels": "CPU"})], "perfetto") == {}
 
 
 def test_an_instant_of_unknown_scope_is_drawn_on_its_thread():

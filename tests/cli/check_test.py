@@ -349,8 +349,19 @@ def test_losses_of_our_own_traces_are_told():
               "arrows_backward": 4, "arrows": 7}
     put("t.json", json.dumps({"traceEvents": [span()], "kymo": {"version": "1", "ledger": ledger}}))
     found = check("t.json", status=1)
-    assert {id: finding["count"] for id, finding in found.items()} == {
-        "lost-records": 4, "incomplete": 1, "untimed-records": 2, "lost-arrows": 4}
+    assert {id: (finding["severity"], finding["count"]) for id, finding in found.items()} == {
+        "lost-records": ("note", 3), "incomplete": ("error", 2), "untimed-records": ("note", 2),
+        "lost-arrows": ("note", 4)}
+
+
+def test_what_a_flight_recorder_did_not_keep_is_no_defect():
+    for name in ("f.json", "f.kymo"):
+        subprocess.run([KYMO, "record", "-f", "--overflow", "overwrite", "--buffer", "10M", "-o", name, "--", MARKS,
+                        "mark", "100000"], check=True, capture_output=True)
+        lost = check(name, status=0)["lost-records"]
+        assert lost["severity"] == "note" and lost["count"] > 50000 and not lost["readers"], lost
+        assert "; good" in run(name)[1].splitlines()[0], run(name)[1]
+        assert check(name, "--reader", "perfetto", status=0) == {}
 
 
 def test_captures_are_checked_through_their_ledger():
