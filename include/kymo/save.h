@@ -12,9 +12,10 @@
  *
  * One thread of the library ("kymo", every signal blocked) does it, in a bounded amount
  * of memory whatever was recorded. The session stays as it is: it may be saved again, and
- * several saves of it may go on at once. kymo_session_destroy() waits for them. A program
- * that ends meanwhile leaves what it recorded beside the target, as .NAME.kymo-PID, which
- * `kymo export` reads.
+ * several saves of it may go on at once. kymo_session_destroy() waits for them; one that
+ * fails while it waits leaves the capture as a request does (request.h), and its reason
+ * says where. A program that ends meanwhile leaves what it recorded beside the target, as
+ * .NAME.kymo-PID, which `kymo export` reads.
  *
  * Any thread may call anything, but for destroy, after which the save is gone. In a
  * forked child the save is the parent's: there it has failed, and can only be destroyed.

@@ -258,6 +258,16 @@ static int32_t write_target(const struct ky_save *save, struct ky_capture *captu
 	return status;
 }
 
+static int is_last_save(struct kymo_session *session)
+{
+	int result;
+
+	ky_lock(&ky_gate()->session_lock);
+	result = session->is_leaving || session->stages.request != 0;
+	ky_unlock(&ky_gate()->session_lock);
+	return result;
+}
+
 /*
  * The capture file of a save that has failed: where it is, if it is whole already, beside
  * the target, if only that cannot be written, or among the temporary files. The error
@@ -275,7 +285,6 @@ static void keep(const struct ky_save *save, struct ky_capture *capture, char *p
 	if (!path[0])
 		capture_beside(temporary_place(save->path, place, sizeof(place)), capture,
 			       save->fill, path, &why);
-	snprintf(save->kept, PATH_MAX, "%s", path);
 	if (path[0])
 		ky_error_set(error, failure.status,
 			     "%s; the capture is kept: kymo export %s -o FILE",
@@ -285,21 +294,24 @@ static void keep(const struct ky_save *save, struct ky_capture *capture, char *p
 			     failure.message, why.message);
 }
 
-static int32_t run(const struct ky_save *save, struct ky_capture *capture,
+/* `kept` is the capture file that is left if it fails, or "". */
+static int32_t run(struct kymo_session *session, const struct ky_save *save, char *kept,
 		   struct kymo_summary *summary, struct kymo_error *error)
 {
-	char path[PATH_MAX];
-	int32_t status = write_target(save, capture, path, summary, error);
+	struct ky_capture *capture = &session->embedded->capture;
+	const int32_t status = write_target(save, capture, kept, summary, error);
 
 	if (status == KYMO_OK) {
 		ky_progress_finish(save->progress);
 		return status;
 	}
 	ky_error_wrap(error, "cannot save the session to \"%s\"", save->path);
-	if (save->kept && status != KYMO_ERROR_CANCELLED)
-		keep(save, capture, path, error);
-	else if (path[0])
-		unlink(path);
+	if (status != KYMO_ERROR_CANCELLED && is_last_save(session)) {
+		keep(save, capture, kept, error);
+	} else if (kept[0]) {
+		unlink(kept);
+		kept[0] = '\0';
+	}
 	return status;
 }
 
@@ -323,15 +335,17 @@ int32_t ky_session_save_used(struct kymo_session *session, const struct ky_save 
 	struct kymo_summary *counted = summary || ky_is_observed() ? &own : NULL;
 	struct kymo_error failure = {0};
 	const uint64_t begun_ns = ky_monotonic_ns();
-	const int32_t status = run(save, &session->embedded->capture, counted, &failure);
+	char kept[PATH_MAX];
+	const int32_t status = run(session, save, kept, counted, &failure);
 
 	ky_result_write(summary, &own, sizeof(own));
 	if (status != KYMO_OK && error)
 		*error = failure;
+	if (status != KYMO_OK && save->kept)
+		memcpy(save->kept, kept, sizeof(kept));
 	ky_lock(&ky_gate()->session_lock);
-	ky_stages_saved(&session->stages, begun_ns,
-			status == KYMO_OK ? save->path : save->kept, &own,
-			status != KYMO_OK ? &failure : NULL);
+	ky_stages_saved(&session->stages, begun_ns, status == KYMO_OK ? save->path : kept,
+			&own, status != KYMO_OK ? &failure : NULL);
 	ky_unlock(&ky_gate()->session_lock);
 	ky_session_unuse(session);
 	return status;

@@ -19,10 +19,7 @@ struct ky_save {
 	ky_save_fill_fn fill;
 	struct ky_progress *progress; /* or NULL */
 	int64_t since_ns;             /* what ended before is left out; 0: nothing is */
-	/*
-	 * NULL, or of a session that nobody can save once more PATH_MAX bytes, "": where
-	 * it fails and was not cancelled, a capture file stays, and this is its path.
-	 */
+	/* NULL, or PATH_MAX bytes for the path of what is kept if it fails, or "". */
 	char *kept;
 };
 
@@ -43,7 +40,9 @@ int32_t ky_save_check_place(const struct ky_save *save, struct kymo_error *error
 
 /*
  * Of a session in use, which ends with this. KYMO_ERROR_CANCELLED, by the progress: there
- * is no file then. Observers are to be told afterwards.
+ * is no file then. If it fails otherwise and nobody can save the session once more, since
+ * it is a request's or being destroyed, a capture file stays. Observers are to be told
+ * afterwards.
  */
 int32_t ky_session_save_used(struct kymo_session *session, const struct ky_save *save,
 			     struct kymo_summary *summary, struct kymo_error *error);

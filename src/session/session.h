@@ -31,8 +31,9 @@ struct kymo_session {
 	char **sources; /* as given in the options, or NULL */
 	char *types;    /* the same */
 	char *range;    /* the same */
-	uint32_t start_paused, reserved1;
-	char *wanted; /* for ky_sources_begin; NULL until prepared, and for all */
+	uint32_t start_paused;
+	uint32_t is_leaving; /* freed when nobody uses it any more; under session_lock */
+	char *wanted;        /* for ky_sources_begin; NULL until prepared, and for all */
 	struct ky_embedded *embedded;        /* from PREPARED on */
 	struct ky_session_value *metadata;   /* what was said of it, in order */
 	char wanted_types[KY_TYPE_LIST_MAX]; /* made of `types` by prepare */

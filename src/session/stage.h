@@ -37,8 +37,7 @@ void ky_stages_saved(struct ky_stages *stages, uint64_t begun_ns, const char *pa
 		     const struct kymo_summary *summary, const struct kymo_error *error);
 
 /*
- * It ends here and otherwise than it should. `path` is what was kept all the same, or ""
- * (or NULL).
+ * It ends here and otherwise than it should. `path` is what was kept all the same, or "".
  * Nothing where that was told before: by a save that failed.
  */
 void ky_stages_cancel(struct ky_stages *stages, int32_t status, const char *reason,

@@ -59,6 +59,7 @@ void ky_session_wait_for_users(struct kymo_session *session)
 {
 	uint32_t *change = &ky_session_page()->session_change;
 
+	session->is_leaving = 1;
 	while (*users_of(session) > 0) {
 		const uint32_t seen = __atomic_load_n(change, __ATOMIC_RELAXED);
 

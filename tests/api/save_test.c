@@ -20,6 +20,7 @@
 static struct {
 	uint32_t batches, may_go; /* told so far; how many may pass */
 	uint32_t is_aborted, is_ended;
+	uint32_t is_left; /* the main thread is about to destroy the session: fail then */
 } slow;
 
 static int32_t slow_open(struct kymo_str path, const struct kymo_sink_options *options,
@@ -54,10 +55,33 @@ static int32_t slow_batch(void *sink, const struct kymo_trace_event *const *even
 	return KYMO_OK;
 }
 
+static int main_sleeps(void)
+{
+	char path[64], text[256] = "";
+	const char *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)getpid());
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	state = strrchr(text, ')');
+	return state && state[1] == ' ' && state[2] == 'S';
+}
+
 static int32_t slow_end(void *sink, const struct kymo_trace_end *end,
 			struct kymo_sink_result *result, struct kymo_error *error)
 {
-	(void)sink, (void)end, (void)result, (void)error;
+	(void)sink, (void)end, (void)result;
+	if (slow.is_left) {
+		while (__atomic_load_n(&slow.is_left, __ATOMIC_ACQUIRE) < 2 ||
+		       !main_sleeps())
+			usleep(200);
+		snprintf(error->message, sizeof(error->message), "it is broken");
+		return KYMO_ERROR_IO;
+	}
 	__atomic_store_n(&slow.is_ended, 1, __ATOMIC_RELEASE);
 	return KYMO_OK;
 }
@@ -232,6 +256,50 @@ static void destroying_the_session_waits_for_what_is_being_saved(void **state)
 	kymo_save_destroy(save);
 	kymo_save_destroy(second);
 	unlink(in_folder("whole.json"));
+}
+
+static void one_that_fails_while_the_session_is_destroyed_leaves_its_capture(void **state)
+{
+	struct kymo_session *session = make_session(100);
+	struct kymo_error error = {0};
+	char target[PATH_MAX + 16], found[PATH_MAX];
+	const char *const captures[] = {found};
+	struct kymo_trace *trace = NULL;
+	struct kymo_save *save;
+	const char *at;
+
+	(void)state;
+	slow.is_left = 1;
+	let_go_on(UINT32_MAX);
+	snprintf(target, sizeof(target), "slow://%s", in_folder("x"));
+	save = start(session, target);
+	__atomic_store_n(&slow.is_left, 2, __ATOMIC_RELEASE);
+	kymo_session_destroy(session);
+	assert_int_equal(kymo_save_wait(save, -1, NULL, &error), KYMO_ERROR_IO);
+	kymo_save_destroy(save);
+	at = strstr(error.message, "the capture is kept: kymo export ");
+	assert_non_null(at);
+	assert_int_equal(sscanf(at, "the capture is kept: kymo export %4095s", found), 1);
+	assert_int_equal(count_files(), 1);
+	assert_int_equal(kymo_trace_load(captures, 1, &trace, NULL), KYMO_OK);
+	assert_int_equal(kymo_trace_end_of(trace)->ledger->spans, 100);
+	kymo_trace_destroy(trace);
+	unlink(found);
+}
+
+static void where_the_session_stays_nothing_is_left_of_one_that_fails(void **state)
+{
+	struct kymo_session *session = make_session(100);
+	char target[PATH_MAX + 16];
+	struct kymo_error error = {0};
+
+	(void)state;
+	snprintf(target, sizeof(target), "slow://%s", in_folder("broken"));
+	assert_int_equal(kymo_session_save(session, target, NULL, NULL, &error),
+			 KYMO_ERROR_NOT_FOUND);
+	assert_null(strstr(error.message, "kept"));
+	assert_int_equal(count_files(), 0);
+	kymo_session_destroy(session);
 }
 
 static void destroying_the_save_gives_it_up(void **state)
@@ -420,6 +488,10 @@ int main(void)
 		cmocka_unit_test(
 			one_that_is_cancelled_leaves_no_file_and_the_session_as_it_was),
 		cmocka_unit_test(destroying_the_session_waits_for_what_is_being_saved),
+		cmocka_unit_test(
+			one_that_fails_while_the_session_is_destroyed_leaves_its_capture),
+		cmocka_unit_test(
+			where_the_session_stays_nothing_is_left_of_one_that_fails),
 		cmocka_unit_test(destroying_the_save_gives_it_up),
 		cmocka_unit_test(what_is_wrong_is_refused_at_once_or_told_at_the_end),
 		cmocka_unit_test(captures_are_exported_in_the_background_as_well),
