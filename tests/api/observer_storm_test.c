@@ -8,11 +8,8 @@
 #include <kymo/kymo.h>
 
 #include "folder.h"
+#include "requests.h"
 #include "support/test.h"
-
-#define REQUEST(...)                           \
-	(&(const struct kymo_request_options){ \
-		.struct_size = sizeof(struct kymo_request_options), __VA_ARGS__})
 
 #define IDS_MAX       100000u
 #define STORM_THREADS 8
@@ -54,14 +51,6 @@ static void wait_until_told(uint64_t id)
 
 static int storm_is_over;
 
-static void mark(void)
-{
-	static uint32_t name;
-	uint64_t begin = kymo_mark_begin();
-
-	kymo_mark_end(begin, kymo_mark_name(&name, "step"));
-}
-
 static void *storm(void *context)
 {
 	uint32_t random = (uint32_t)(uintptr_t)context + 1;
@@ -76,7 +65,7 @@ static void *storm(void *context)
 		if (random >> 29 == 0) {
 			kymo_session_create(&session, NULL, NULL);
 			kymo_session_start(session, NULL);
-			mark();
+			mark(1);
 			kymo_session_destroy(session);
 		} else if (kymo_request_submit(
 				   REQUEST(.warmup_ms = random >> 24 & 1,
@@ -86,7 +75,7 @@ static void *storm(void *context)
 			   (random >> 12 & 1)) {
 			kymo_request_cancel(id, NULL);
 		}
-		mark();
+		mark(1);
 	}
 	return NULL;
 }

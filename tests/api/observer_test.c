@@ -9,11 +9,8 @@
 #include <kymo/kymo.h>
 
 #include "folder.h"
+#include "requests.h"
 #include "support/test.h"
-
-#define REQUEST(...)                           \
-	(&(const struct kymo_request_options){ \
-		.struct_size = sizeof(struct kymo_request_options), __VA_ARGS__})
 
 #define SEEN_MAX 64u
 
@@ -81,14 +78,6 @@ static void assert_stages(const char *wanted)
 	assert_string_equal(found, wanted);
 }
 
-static void mark(void)
-{
-	static uint32_t name;
-	uint64_t begin = kymo_mark_begin();
-
-	kymo_mark_end(begin, kymo_mark_name(&name, "step"));
-}
-
 static struct kymo_session *create(void)
 {
 	static const char text[] = "REQUEST_TRACE_ID = run \"7\"\n"
@@ -123,7 +112,7 @@ static void a_session_tells_its_stages_in_order(void **state)
 	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
 	assert_stages("w");
 	for (int i = 0; i < 5; i++)
-		mark();
+		mark(1);
 	usleep(2000);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
 	assert_int_equal(kymo_session_save(session, path, NULL, NULL, NULL), KYMO_OK);
@@ -172,7 +161,7 @@ static void a_snapshot_is_told_as_the_save_that_it_is(void **state)
 
 	(void)state;
 	kymo_session_start(session, NULL);
-	mark();
+	mark(1);
 	assert_int_equal(kymo_session_snapshot(session, path, 0, NULL, NULL, NULL),
 			 KYMO_OK);
 	assert_stages("wp");
@@ -234,7 +223,7 @@ static void a_save_in_the_background_tells_its_stage_too(void **state)
 	(void)state;
 	assert_int_equal(kymo_observer_register(&waiting, &told_of, NULL), KYMO_OK);
 	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
-	mark();
+	mark(1);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
 	waited_status = KYMO_AGAIN;
 	assert_int_equal(kymo_save_start(session, path, NULL, &save, NULL), KYMO_OK);

@@ -11,15 +11,10 @@
 #include <unistd.h>
 
 #include <kymo/kymo.h>
-#include <kymo/timeline.h>
 
 #include "folder.h"
-#include "memory_sink.h"
+#include "requests.h"
 #include "support/test.h"
-
-#define REQUEST(...)                           \
-	(&(const struct kymo_request_options){ \
-		.struct_size = sizeof(struct kymo_request_options), __VA_ARGS__})
 
 #define MARKS  100
 #define STATUS 7
@@ -165,14 +160,6 @@ static void say_end(void *context, const struct kymo_request_status *status)
 	fclose(file);
 }
 
-static void mark(void)
-{
-	static uint32_t name;
-	uint64_t begin = kymo_mark_begin();
-
-	kymo_mark_end(begin, kymo_mark_name(&name, "step"));
-}
-
 /* Submits it and marks, if it is recorded at once. */
 static void ask(struct kymo_request_options options)
 {
@@ -193,7 +180,7 @@ static void ask(struct kymo_request_options options)
 		kymo_request_poll(id, &status);
 	} while (status.state < KYMO_REQUEST_RECORDING);
 	for (int i = 0; i < MARKS; i++)
-		mark();
+		mark(1);
 }
 
 static void leave_while_it_records(void)
@@ -323,13 +310,8 @@ static const char *run(void (*program)(void), double limit_s)
 
 static void assert_spans(const char *capture, uint64_t count)
 {
-	struct memory_sink sink = {0};
-	struct kymo_error error = {0};
+	struct memory_sink sink = read_back(capture);
 
-	if (kymo_timeline_export_to(&capture, 1, &memory_ops, &sink, NULL, &error) !=
-	    KYMO_OK)
-		fail_msg("%s", error.message);
-	unlink(capture);
 	assert_int_equal(sink.ledger.spans, count);
 	assert_int_equal(sink.ledger.late, 0);
 	assert_int_equal(sink.ledger.cut_captures, 0);
