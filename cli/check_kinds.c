@@ -320,8 +320,8 @@ const struct ky_check_kind_text ky_check_kinds[KY_CHECK_KIND_COUNT] = {
 		{"arrow-no-direction", KY_ERROR, "D.....",
 		 "\"bind_id\" without \"flow_in\" or \"flow_out\": true", "write true"},
 	/*
-	 * What Kymo says of its own files. What was lost is told there, and no reader
-	 * misses it: it is no defect of the file, as damage of it is.
+	 * What Kymo says of its own files. No reader misses what was lost, or was left
+	 * out on purpose, as it does what a damaged file had.
 	 */
 	[KY_INCOMPLETE] =
 		{"incomplete", KY_ERROR, "DDDDDD",
@@ -329,10 +329,13 @@ const struct ky_check_kind_text ky_check_kinds[KY_CHECK_KIND_COUNT] = {
 		 "of it is cut off or damaged",
 		 "what can be read is whole; for the rest record again"},
 	[KY_LOST_RECORDS] =
-		{"lost-records", KY_NOTE, "......",
-		 "records that are not in it: lost while recording, overwritten by newer "
-		 "ones, or of another time than is wanted",
+		{"lost-records", KY_WARNING, "......",
+		 "records that were lost while recording",
 		 "kymo info says where; a larger --buffer helps against \"full\""},
+	[KY_LEFT_OUT] = {"left-out", KY_NOTE, "......",
+			 "records that newer ones have overwritten, or of another time "
+			 "than is wanted",
+			 "a larger --buffer keeps more"},
 	[KY_UNTIMED_RECORDS] = {"untimed-records", KY_NOTE, "......",
 				"records whose times mean nothing: not drawn",
 				"kymo info says of which source"},

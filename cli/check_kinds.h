@@ -159,6 +159,7 @@ enum ky_check_kind {
 	/* What Kymo says of its own files */
 	KY_INCOMPLETE,
 	KY_LOST_RECORDS,
+	KY_LEFT_OUT,
 	KY_UNTIMED_RECORDS,
 	KY_LOST_ARROWS,
 	KY_CHECK_KIND_COUNT,
