@@ -15,8 +15,7 @@
 #include "support/test.h"
 
 #define MS          ((uint64_t)1000000)
-#define LIFETIME_MS 10000
-#define STALL_MS    150 /* longer than a quick one is held up by a busy machine */
+#define LIFETIME_MS 60000
 
 enum operation { NOWHERE, OPEN, BEGIN, BATCH, END };
 
@@ -219,12 +218,38 @@ static void assert_quick_ones_are_whole(void)
 	assert_int_equal(scene.quick_events, SPANS);
 }
 
+/* A busy machine holds up a quick one as well: with time it is whole. */
+static const uint64_t stalls_ms[] = {150, 1000, 5000};
+
+#define STALLS (sizeof(stalls_ms) / sizeof(stalls_ms[0]))
+
+/* Runs with a sink that hangs there, until the others were not held up. */
+static int32_t run_hanging(void **state, enum operation operation, int comes_back,
+			   struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	for (size_t i = 0; i < STALLS; i++) {
+		const uint64_t stall_ms = stalls_ms[i];
+
+		begin(state);
+		scene.hangs_at = operation;
+		scene.hangs_ms = comes_back ? 4 * (long)stall_ms : 0;
+		status = run(NULL, stall_ms, comes_back ? 100000 : 3 * stall_ms, error);
+		if (quick.status == KYMO_OK && other.status == KYMO_OK)
+			break;
+		assert_int_equal(end_case(state), 0);
+	}
+	assert_quick_ones_are_whole();
+	return status;
+}
+
 static void one_pass_serves_all_that_do_not_hang(void **state)
 {
 	struct kymo_error error;
 
 	(void)state;
-	assert_int_equal(run(NULL, 10000, 10000, &error), KYMO_OK);
+	assert_int_equal(run(NULL, 100000, 100000, &error), KYMO_OK);
 	assert_quick_ones_are_whole();
 	assert_int_equal(slow.status, KYMO_OK);
 	assert_int_equal(scene.opened, 3);
@@ -240,10 +265,8 @@ static void one_that_never_comes_back_does_not_keep_the_others(void **state)
 	char last[2];
 
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		begin(state);
-		scene.hangs_at = operations[i];
-		assert_int_equal(run(NULL, STALL_MS, 500, &error), KYMO_ERROR_IO);
-		assert_quick_ones_are_whole();
+		assert_int_equal(run_hanging(state, operations[i], 0, &error),
+				 KYMO_ERROR_IO);
 		assert_int_equal(slow.status, KYMO_ERROR_IO);
 		/* 0 s, unless the machine is busy */
 		assert_int_equal(sscanf(error.message,
@@ -264,11 +287,7 @@ static void one_that_is_slow_is_overtaken_and_comes_to_its_own_end(void **state)
 	struct kymo_error error;
 
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		begin(state);
-		scene.hangs_at = operations[i];
-		scene.hangs_ms = 4 * STALL_MS;
-		assert_int_equal(run(NULL, STALL_MS, 10000, &error), KYMO_OK);
-		assert_quick_ones_are_whole();
+		assert_int_equal(run_hanging(state, operations[i], 1, &error), KYMO_OK);
 		assert_int_equal(slow.status, KYMO_OK);
 		assert_int_equal(slow.bytes, 7);
 		assert_int_equal(scene.ended, 3);

@@ -47,7 +47,7 @@ static inline size_t count_threads(const char *name)
  */
 static inline void wait_for_threads_but(size_t stuck)
 {
-	for (int i = 0; i < 5000 && count_threads("kymo\n") > stuck; i++)
+	for (int i = 0; i < 60000 && count_threads("kymo\n") > stuck; i++)
 		usleep(1000);
 	assert_int_equal(count_threads("kymo\n"), stuck);
 	/* Which a sanitizer does not know: they ended with this lock. */

@@ -54,18 +54,20 @@ static int exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-static void a_request_by_time_records_that_time(void **state)
+/* False if this thread was not let run while it recorded. */
+static int is_recorded_by_time(const char *path, uint64_t duration_ms)
 {
-	const char *path = in_folder("time.kymo");
-	uint64_t id = submit(REQUEST(.warmup_ms = 20, .duration_ms = 300, .path = path,
-				     .ended = count_end));
+	uint64_t id = submit(REQUEST(.warmup_ms = 20, .duration_ms = duration_ms,
+				     .path = path, .overwrite = 1, .ended = count_end));
 	struct kymo_request_status status = {.struct_size = sizeof(status)};
+	const int is_off = kymo_mark_is_off();
 	struct memory_sink sink;
+	int is_marked;
 
-	(void)state;
-	assert_true(kymo_mark_is_off());
-	assert_int_equal(kymo_request_wait(id, 1, &status), KYMO_AGAIN);
-	assert_true(status.state < KYMO_REQUEST_DONE);
+	if (state_of(id) <= KYMO_REQUEST_WARM_UP)
+		assert_true(is_off);
+	if (kymo_request_wait(id, 1, &status) == KYMO_AGAIN)
+		assert_true(status.state < KYMO_REQUEST_DONE);
 	while (state_of(id) < KYMO_REQUEST_PROCESSING) {
 		mark(1);
 		usleep(500);
@@ -74,14 +76,27 @@ static void a_request_by_time_records_that_time(void **state)
 	assert_int_equal(status.state, KYMO_REQUEST_DONE);
 	assert_string_equal(status.path, path);
 	assert_string_equal(status.reason, "");
-	assert_true(status.events > 0);
 	assert_int_equal(status.lost, 0);
+	is_marked = status.events > 0;
 	wait_until_told(id);
 	sink = read_back(path);
 	assert_int_equal(sink.count, status.events);
-	/* Some seconds for a machine that is busy when it is to end. */
-	assert_true(status.duration_ns < 10000000000 + (int64_t)status.late_ns);
 	memory_free(&sink);
+	/* Some seconds for a machine that is busy when it is to end. */
+	return is_marked && status.duration_ns < (int64_t)(duration_ms * 1000000 +
+							   status.late_ns + 10000000000);
+}
+
+static void a_request_by_time_records_that_time(void **state)
+{
+	static const uint64_t durations_ms[] = {300, 1000, 10000};
+	const char *path = in_folder("time.kymo");
+	int is_recorded = 0;
+
+	(void)state;
+	for (int i = 0; i < 3 && !is_recorded; i++)
+		is_recorded = is_recorded_by_time(path, durations_ms[i]);
+	assert_true(is_recorded);
 }
 
 static void a_request_that_cannot_be_met_is_refused_and_changes_nothing(void **state)

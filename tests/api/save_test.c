@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <kymo/kymo.h>
@@ -133,6 +134,32 @@ static void record(uint64_t count)
 		kymo_mark_end(kymo_mark_begin(), kymo_mark_name(&name, "step"));
 }
 
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * In parts with time between them, by which it is told how far a save is; unless a busy
+ * machine has put most of it somewhere else.
+ */
+static int is_spread;
+
+static void record_in_parts(uint64_t records)
+{
+	const uint64_t begin_ns = monotonic_ns();
+
+	for (int part = 0; part < 4; part++) {
+		record(records / 4);
+		usleep(30000);
+	}
+	record(records % 4);
+	is_spread = monotonic_ns() - begin_ns < 1000000000;
+}
+
 static struct kymo_session *make_session(uint64_t records)
 {
 	struct kymo_session *session = NULL;
@@ -142,11 +169,7 @@ static struct kymo_session *make_session(uint64_t records)
 	if (kymo_session_create(&session, NULL, &error) != KYMO_OK ||
 	    kymo_session_start(session, &error) != KYMO_OK)
 		fail_msg("%s", error.message);
-	for (int part = 0; part < 4; part++) {
-		record(records / 4);
-		usleep(30000);
-	}
-	record(records % 4);
+	record_in_parts(records);
 	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
 	return session;
 }
@@ -177,8 +200,7 @@ static void it_tells_how_far_it_is_and_what_came_of_it(void **state)
 		before = percent;
 		let_go_on(part * 80 + 80);
 	}
-	/* By time, of which most passed between the parts that were recorded. */
-	assert_true(percent > 50);
+	assert_true(percent > 50 || !is_spread);
 	let_go_on(UINT32_MAX);
 	assert_int_equal(kymo_save_wait(save, -1, &summary, NULL), KYMO_OK);
 	assert_int_equal(summary.events, RECORDS);
@@ -459,17 +481,14 @@ static void a_request_is_cancelled_also_while_it_is_saved(void **state)
 	kymo_session_step();
 	assert_int_equal(kymo_request_submit(&options, &id, NULL), KYMO_OK);
 	kymo_session_step();
-	for (int part = 0; part < 4; part++) {
-		record(RECORDS / 4);
-		usleep(30000);
-	}
+	record_in_parts(RECORDS);
 	kymo_session_step();
 	wait_for_batch(1);
 	let_go_on(600);
 	wait_for_batch(601);
 	wait_for_processing(id, &status);
 	assert_int_equal(status.state, KYMO_REQUEST_PROCESSING);
-	assert_true(status.percent > 50 && status.percent < 100);
+	assert_true((status.percent > 50 || !is_spread) && status.percent < 100);
 	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
 	let_go_on(UINT32_MAX);
 	assert_int_equal(kymo_request_wait(id, 20000, &status), KYMO_OK);

@@ -17,6 +17,7 @@
 
 #define WRITERS   3
 #define SNAPSHOTS 40
+#define LAST_NS   2900000000u
 #define BUFFER_SIZE                                                        \
 	(10u << 20) /* the least: fast writers go round in it all the time \
 		     */
@@ -146,28 +147,53 @@ static void a_snapshot_has_what_there_is_and_the_session_goes_on(void **state)
 	end();
 }
 
-static void the_last_of_it_is_cut_to_the_nanosecond(void **state)
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Two batches, and a snapshot of the second; false if that came too late for it. */
+static int take_last(struct kymo_summary *summary)
 {
 	/* Nearly all of it is for a busy machine, behind the last records. */
 	const struct timespec between = {3, 0};
-	const uint64_t last_ns = 2900000000;
-	struct kymo_summary summary = {.struct_size = sizeof(summary)};
-	struct kymo_trace *trace = NULL;
-	const struct kymo_trace_ledger *ledger;
-	uint64_t spans = 0;
 	uint32_t name = 0;
+	uint64_t second_ns;
 
-	(void)state;
 	begin(KYMO_OVERFLOW_OVERWRITE);
 	for (uint64_t i = 0; i < 500; i++)
 		record(0, i);
 	kymo_mark_instant(kymo_mark_name(&name, "then"));
 	nanosleep(&between, NULL);
+	second_ns = monotonic_ns();
 	for (uint64_t i = 500; i < 510; i++)
 		record(0, i);
-	assert_int_equal(kymo_session_snapshot(session, "memory://s", last_ns, NULL,
-					       &summary, NULL),
+	assert_int_equal(kymo_session_snapshot(session, "memory://s", LAST_NS, NULL,
+					       summary, NULL),
 			 KYMO_OK);
+	return monotonic_ns() - second_ns < LAST_NS;
+}
+
+static void the_last_of_it_is_cut_to_the_nanosecond(void **state)
+{
+	struct kymo_summary summary = {.struct_size = sizeof(summary)};
+	struct kymo_trace *trace = NULL;
+	const struct kymo_trace_ledger *ledger;
+	uint64_t spans = 0;
+	int is_in_time;
+
+	(void)state;
+	is_in_time = take_last(&summary);
+	for (int i = 0; i < 4 && !is_in_time; i++) {
+		end();
+		assert_int_equal(kymo_trace_take("s", &trace, NULL), KYMO_OK);
+		kymo_trace_destroy(trace);
+		is_in_time = take_last(&summary);
+	}
+	assert_true(is_in_time);
 	assert_int_equal(kymo_trace_take("s", &trace, NULL), KYMO_OK);
 	for (size_t i = 0; i < kymo_trace_event_count(trace); i++) {
 		const struct kymo_trace_event *event = kymo_trace_event_at(trace, i);
@@ -188,7 +214,7 @@ static void the_last_of_it_is_cut_to_the_nanosecond(void **state)
 	assert_balanced(ledger);
 	for (uint32_t i = 0; i < kymo_trace_end_of(trace)->source_count; i++)
 		assert_int_equal(kymo_trace_end_of(trace)->sources[i]->events, 10);
-	assert_true(summary.duration_ns <= (int64_t)last_ns);
+	assert_true(summary.duration_ns <= (int64_t)LAST_NS);
 	kymo_trace_destroy(trace);
 	/* All of it is still there. */
 	assert_int_equal(
