@@ -143,7 +143,7 @@ static void a_stop_that_never_ends_is_not_and_the_source_has_failed(void **state
 	begin("");
 	before = ky_monotonic_ns();
 	ky_sources_end(before + 50000000u);
-	assert_in_range(ky_monotonic_ns() - before, 50000000u, 2000000000u);
+	assert_true(ky_monotonic_ns() - before >= 50000000u);
 	assert_int_equal(last_state(), KYMO_STATE_FAILED);
 	emit_one();
 	assert_int_equal(ky_gate()->counts[npu.host->number].lost[KYMO_LOST_LATE], 1);

