@@ -363,14 +363,17 @@ def test_what_happens_during_a_pause_is_not_recorded():
 
 
 def test_a_buffer_of_an_earlier_session_is_refused_and_counted():
-    first, second = sessions("cupti late 200\nsession start\nlaunch one 5\nsync\nsession stop\n"
-                             "session save 1.json\nsession start\nlaunch two 3\nsleep 600\nsync\n"
-                             "session stop\nsession save 2.json", 2)
-    report, = recorded.read_reports()
-    assert report["late"] == 1, report
-    assert names(second) == ["two"] * 3, names(second)
-    assert not first.of("kernel") and first.ledger["launches_without_result"] == 5, first.ledger
-    assert second.ledger["late"] == 5 and second.trace.lost() == 5, second.ledger
+    def late(factor):
+        first, second = sessions(
+            f"cupti late {200 * factor}\nsession start\nlaunch one 5\nsync\nsession stop\n"
+            f"session save 1.json\nsession start\nlaunch two 3\nsleep {600 * factor}\nsync\n"
+            "session stop\nsession save 2.json", 2)
+        report, = recorded.read_reports()
+        assert report["late"] == 1, report
+        assert names(second) == ["two"] * 3, names(second)
+        assert not first.of("kernel") and first.ledger["launches_without_result"] == 5, first.ledger
+        assert second.ledger["late"] == 5 and second.trace.lost() == 5, second.ledger
+    tap.given_time(late)
 
 
 def test_the_last_call_before_a_pause_is_there_when_the_program_ends_in_it():
@@ -468,16 +471,22 @@ def test_doctor_says_what_can_be_recorded_and_why_not():
 # ---- The process ----
 
 def test_a_program_that_is_killed_leaves_what_was_handed_over():
-    run = record("duration 10\nlaunch one 30000\nsync\nsleep 200\ndie 9", losses=True)
-    assert run.status == 137
-    # One megabyte of kernels has come back at least.
-    assert len(run.of("kernel")) > 4000, len(run.of("kernel"))
+    def die_in(factor):
+        run = record(f"duration 10\nlaunch one 30000\nsync\nsleep {200 * factor}\ndie 9", losses=True)
+        assert run.status == 137
+        # One megabyte of kernels has come back at least.
+        assert len(run.of("kernel")) > 4000, len(run.of("kernel"))
+    tap.given_time(die_in)
 
 
 def test_a_program_that_is_killed_leaves_the_last_call_of_each_thread():
-    run = record("use driver\nlaunch one 3\nevent\nsleep 2000\ndie 9", "flush_ms=50", losses=True)
-    assert run.of("cuda_driver")[-1]["name"] == "cuEventRecord", run.of("cuda_driver")
-    assert len(run.of("cuda_event")) == 1, run.events
+    def die_in(factor):
+        run = record(f"use driver\nlaunch one 3\nevent\nsleep {1000 * factor}\ndie 9", "flush_ms=50",
+                     losses=True)
+        assert run.of("cuda_driver"), run.events
+        assert run.of("cuda_driver")[-1]["name"] == "cuEventRecord", run.of("cuda_driver")
+        assert len(run.of("cuda_event")) == 1, run.events
+    tap.given_time(die_in)
 
 
 def test_a_child_that_does_not_use_cuda_is_undisturbed():
@@ -509,8 +518,10 @@ def test_a_recording_that_begins_late_has_what_came_then():
 
 
 def test_leaving_without_exit_handlers_keeps_what_was_handed_over():
-    run = record("duration 10\nlaunch one 30000\nsync\nsleep 200\n_exit 7", losses=True)
-    assert run.status == 7 and len(run.of("kernel")) > 4000, len(run.of("kernel"))
+    def leave_in(factor):
+        run = record(f"duration 10\nlaunch one 30000\nsync\nsleep {200 * factor}\n_exit 7", losses=True)
+        assert run.status == 7 and len(run.of("kernel")) > 4000, len(run.of("kernel"))
+    tap.given_time(leave_in)
 
 
 if __name__ == "__main__":

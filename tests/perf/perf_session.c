@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that records itself, late: EARLY threads spin before the session begins, LATE
- * ones are started in it.
+ * ones are started in it. All end before it does: the stop has 2 s, which a hundred
+ * threads that spin may not leave to it.
  *
  *     perf_session PLUGIN FILE EARLY LATE
  *
@@ -103,11 +104,11 @@ int main(int argc, char **argv)
 	begin = cpu_ns();
 	work(early, late);
 	end = cpu_ns();
-	need(!kymo_session_stop(session, &error), "stop", &error);
-	after = cpu_ns();
 	atomic_store(&is_over, 1);
 	for (int i = 0; i < early + late; i++)
 		pthread_join(threads[i], NULL);
+	need(!kymo_session_stop(session, &error), "stop", &error);
+	after = cpu_ns();
 	need(!kymo_session_save(session, argv[2], NULL, NULL, &error), "save", &error);
 	kymo_session_destroy(session);
 	printf("%llu %llu\n", (unsigned long long)(end - begin),

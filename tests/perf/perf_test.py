@@ -161,8 +161,8 @@ def cpu_time_is_that_of_all_threads_whenever_they_came(folder):
 
 
 def windows_follow_each_other_at_the_interval(folder):
-    for interval_ms in (2, 50):
-        run = Run(folder, "sleep 300", f"interval={interval_ms}ms")
+    def follow(interval_ms, factor):
+        run = Run(folder, f"sleep {300 * factor}", f"interval={interval_ms}ms")
         for name in ("cpu (ns)", "page faults", "context switches", "memory"):
             times = [e["ts"] for e in run.samples_of(name)]
             assert times == sorted(set(times)), name
@@ -170,6 +170,9 @@ def windows_follow_each_other_at_the_interval(folder):
             intervals = (times[-1] - times[0]) / 1000 / interval_ms
             assert intervals / 8 < len(times) < intervals + 3, (interval_ms, name, times)
             assert times[-1] - times[0] > 150000, (interval_ms, name, times)
+
+    for interval in (2, 50):
+        given_time(functools.partial(follow, interval))
 
 
 def memory_is_what_is_resident(folder):
@@ -331,14 +334,17 @@ def what_is_executed_begins_anew(folder):
 def a_process_that_is_killed_has_all_but_its_last_window(folder):
     need_events()
     told = os.path.join(folder, "told")
-    run = Run(folder, "", "interval=5ms stacks=999",
-              program=["sh", "-c", f"{PROGRAM} spin 200 report sleep 50000 > {told} & "
-                       f"until test -s {told}; do sleep 0.1; done; "
-                       "sleep 0.3; kill -9 $!; wait $!"])
-    assert run.status == 128 + signal.SIGKILL, run.err
-    total = run.sum_of("cpu (ns)", "task clock")
-    assert total > 190e6, total
-    assert len(run.stacks()) > 50, len(run.stacks())
+
+    def kill_in(factor):
+        run = Run(folder, "", "interval=5ms stacks=999",
+                  program=["sh", "-c", f"{PROGRAM} spin 200 report sleep 50000 > {told} & "
+                           f"until test -s {told}; do sleep 0.1; done; "
+                           f"sleep {0.3 * factor}; kill -9 $!; wait $!"])
+        assert run.status == 128 + signal.SIGKILL, run.err
+        total = run.sum_of("cpu (ns)", "task clock")
+        assert total > 190e6, total
+        assert len(run.stacks()) > 50, len(run.stacks())
+    given_time(kill_in)
 
 
 def a_thousand_threads_come_and_go(folder):

@@ -200,34 +200,44 @@ def test_a_session_of_a_program_samples_what_it_uses_already():
     with open("kymo.conf", "w", encoding="utf-8") as file:
         file.write("ACTIVITY_TYPES = default,gpu_pm_counter\n")
     os.environ["KYMO_CONFIG"] = os.path.abspath("kymo.conf")
-    try:
-        recorded.run_alone(MAJOR, "cupti pm samples 200\nlaunch before\nsync\n"
-                           "session start\nsleep 150\nlaunch one 2\nsync\nsession stop\n"
-                           "session save 1.json\nsession start\nsleep 150\nsync\nsession stop\n"
+
+    def sample(factor):
+        wait = f"sleep {150 * factor}\n"
+        recorded.run_alone(MAJOR, f"cupti pm samples {200 * factor}\nlaunch before\nsync\n"
+                           f"session start\n{wait}launch one 2\nsync\nsession stop\n"
+                           f"session save 1.json\nsession start\n{wait}sync\nsession stop\n"
                            "session save 2.json\n")
+        for name in ("1.json", "2.json"):
+            run = recorded.Saved(name)
+            os.unlink(name)
+            run.check_state("recording")
+            run.samples = [event for event in run.trace.events if event["ph"] == "C"]
+            busy = values(run, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed")
+            assert len(busy) > 20 and busy == [1000 * n for n in range(1, len(busy) + 1)], busy
+    try:
+        tap.given_time(sample)
     finally:
         del os.environ["KYMO_CONFIG"]
-    for name in ("1.json", "2.json"):
-        run = recorded.Saved(name)
-        run.check_state("recording")
-        run.samples = [event for event in run.trace.events if event["ph"] == "C"]
-        busy = values(run, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed")
-        assert len(busy) > 20 and busy == [1000 * n for n in range(1, len(busy) + 1)], busy
 
 
 def test_a_rest_has_no_samples():
     os.environ["PM_REPORT"] = os.path.abspath("pm")
-    run = recorded.Run(MAJOR, "cupti pm samples 100000\nlaunch before\nsync\nsleep 500\n"
-                       "order record\nsleep 150\norder rest\nsleep 200\n", "pm_device=0",
-                       more=COUNTERS + ("--start-paused",))
-    report, = (json.load(open(name, encoding="utf-8")) for name in glob.glob("pm.*"))
-    run.samples = [event for event in run.trace.events if event["ph"] == "C"]
-    busy = [int(value) // 1000
-            for value in values(run, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed")]
-    # From the first of the recording to the last, and none of before or after, where there were
-    # some: a millisecond each, and the very first is always left out.
-    assert busy == list(range(busy[0], busy[0] + len(busy))) and len(busy) > 20, busy
-    assert busy[0] > 1 and report["decoded"] > busy[-1] + 50, (busy, report)
+
+    def rest(factor):
+        for old in glob.glob("pm.*"):
+            os.unlink(old)
+        run = recorded.Run(MAJOR, f"cupti pm samples 100000\nlaunch before\nsync\nsleep {500 * factor}\n"
+                           f"order record\nsleep {150 * factor}\norder rest\nsleep {200 * factor}\n",
+                           "pm_device=0", more=COUNTERS + ("--start-paused",))
+        report, = (json.load(open(name, encoding="utf-8")) for name in glob.glob("pm.*"))
+        run.samples = [event for event in run.trace.events if event["ph"] == "C"]
+        busy = [int(value) // 1000
+                for value in values(run, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed")]
+        # From the first of the recording to the last, and none of before or after, where there were
+        # some: a millisecond each, and the very first is always left out.
+        assert len(busy) > 20 and busy == list(range(busy[0], busy[0] + len(busy))), busy
+        assert busy[0] > 1 and report["decoded"] > busy[-1] + 50, (busy, report)
+    tap.given_time(rest)
 
 
 def test_a_forked_child_samples_nothing_and_ends_as_it_would():
