@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A caller is a connection in one of three states: its first word is due; or it is an
- * agent that has its capture, and the word that it uses it is due; or it has given an
- * order and waits for the answer. All that has to come in time. Whatever a caller says is
- * checked; who it is, is asked of the system.
+ * agent that has its capture, and its word that it uses it comes; or it has given an
+ * order and waits for the answer. What is due has to come in time. Whatever a caller says
+ * is checked; who it is, is asked of the system.
  */
 #include "control/reception.h"
 
@@ -179,7 +179,8 @@ static void admit(struct ky_reception *reception, struct ky_caller *caller)
 	ky_text_copy(welcome.types, sizeof(welcome.types), reception->types);
 	ky_text_copy(welcome.range, sizeof(welcome.range), reception->range);
 	caller->capture = ward->number;
-	set_deadline(caller);
+	/* It may be slow to use what it has: its word comes then, or its end. */
+	caller->deadline_ns = UINT64_MAX;
 	if (ky_packet_send(caller->fd, &welcome, sizeof(welcome), ward->memory_fd) != 0) {
 		/* It has not waited for us; so it is not recorded. */
 		ky_custody_release(reception->custody, caller->capture, 0);

@@ -1034,6 +1034,22 @@ def garbage_and_silence_do_no_harm(place):
     place.check_tidy()
 
 
+def who_is_slow_to_attach_keeps_its_capture(place):
+    process = place.start(["mark", "5"])
+    caller = Caller(session_of(place))
+    caller.hello()
+    assert caller.answer()[0] == 0
+    time.sleep(ANSWER_S + 0.5)
+    assert process.poll() is None
+    caller.socket.setblocking(False)
+    try:
+        assert caller.socket.recv(1) is None, "it was given up"
+    except BlockingIOError:
+        caller.socket.close()
+    check(place.finish(process), 0, 5)
+    place.check_tidy()
+
+
 def listen(place):
     path = os.path.join(place.tmp, "fake")
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
