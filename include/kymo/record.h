@@ -76,7 +76,8 @@ KYMO_BEGIN_DECLS
 
 /*
  * SPAN, INSTANT, OPEN and GAP: what happened, where, when, to what it belongs. A SPAN
- * completes the OPEN of equal track, type and begin.
+ * completes the OPEN of equal track, type and begin. A GAP that is UNFINISHED and ends
+ * where it begins is a begin, too: the GAP of equal type and begin completes it.
  */
 struct kymo_record {
 	uint8_t kind, lines;

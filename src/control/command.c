@@ -19,6 +19,8 @@
 /* For all sources together: less than a recorder waits. */
 #define LIMIT_NS 1500000000u
 
+#define WHY "paused by the recorder"
+
 /* Of this process; touched by its thread only, and before that by who starts it. */
 static struct {
 	struct ky_capture *capture;
@@ -54,16 +56,13 @@ int ky_command_is_to_rest(const struct ky_capture *capture)
 
 static void rest(void)
 {
-	ky_sources_pause(1, ky_monotonic_ns() + LIMIT_NS);
-	served.resting_ticks = ky_ticks();
-	ky_gate_pause();
+	served.resting_ticks = ky_mark_rest(WHY, ky_monotonic_ns() + LIMIT_NS);
 	served.is_resting = 1;
 }
 
 static void go_on(void)
 {
-	ky_mark_resume(served.resting_ticks, "paused by the recorder",
-		       ky_monotonic_ns() + LIMIT_NS);
+	ky_mark_resume(served.resting_ticks, WHY, ky_monotonic_ns() + LIMIT_NS);
 	served.is_resting = 0;
 }
 
@@ -72,7 +71,7 @@ static void stop(void)
 {
 	ky_gate_shut();
 	if (served.is_resting)
-		ky_mark_gap(served.resting_ticks, "paused by the recorder");
+		ky_mark_gap(served.resting_ticks, WHY);
 	served.is_resting = 0;
 	ky_sources_end(ky_monotonic_ns() + LIMIT_NS);
 	ky_capture_cut(served.capture);

@@ -242,10 +242,9 @@ static void record_moment(uint8_t kind, uint32_t name, uint64_t now)
 	ky_writer_commit(1, 1);
 }
 
-void ky_mark_gap(uint64_t begin, const char *why)
+static void record_gap(uint64_t begin, uint64_t end, uint16_t flags, const char *why)
 {
 	const uint32_t name = ky_dictionary_text(why);
-	const uint64_t end = ky_ticks();
 	uint16_t type;
 	struct kymo_record *line = ky_mark_line(1, &type);
 
@@ -254,12 +253,29 @@ void ky_mark_gap(uint64_t begin, const char *why)
 	*line = (struct kymo_record){
 		.kind = KYMO_KIND_GAP,
 		.lines = 1,
+		.flags = flags,
 		.type = type,
 		.name = name,
 		.begin = begin,
 		.end = end,
 	};
 	ky_writer_commit(1, 1);
+}
+
+void ky_mark_gap(uint64_t begin, const char *why)
+{
+	record_gap(begin, ky_ticks(), 0, why);
+}
+
+uint64_t ky_mark_rest(const char *why, uint64_t deadline_ns)
+{
+	uint64_t now;
+
+	ky_sources_pause(1, deadline_ns);
+	now = ky_ticks();
+	record_gap(now, now, KYMO_RECORD_UNFINISHED, why);
+	ky_gate_pause();
+	return now;
 }
 
 /*

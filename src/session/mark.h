@@ -6,7 +6,12 @@
 #include <kymo/mark.h>
 #include <kymo/record.h>
 
-/* Records that nothing was recorded from `begin` (host ticks) to now, and why. */
+/*
+ * Has sources, which have until then, and gate rest, and records that, and why: the
+ * process may end before anybody can tell how long. The moment, in host ticks.
+ */
+uint64_t ky_mark_rest(const char *why, uint64_t deadline_ns);
+/* Records that this was so from `begin`, of ky_mark_rest(), to now. */
 void ky_mark_gap(uint64_t begin, const char *why);
 /* Sources, which have until then, and gate go on; so far nothing was recorded. */
 void ky_mark_resume(uint64_t begin, const char *why, uint64_t deadline_ns);

@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "capture/gate.h"
-#include "capture/lease.h"
 #include "record/dictionary.h"
 #include "session/mark.h"
 #include "session/page.h"
@@ -105,9 +104,7 @@ static void rest(void)
 {
 	ky_gate_shut(); /* for marks at once; sources are to hear of it in the recording
 			 */
-	ky_sources_pause(1, 0);
-	range.resting_ticks = ky_ticks();
-	ky_gate_pause();
+	range.resting_ticks = ky_mark_rest(WHY, 0);
 }
 
 static void go_on(void)

@@ -43,6 +43,8 @@
 #define START_LIMIT_NS 10000000000u
 #define STOP_LIMIT_NS  2000000000u
 
+#define PAUSED "paused by the program"
+
 static const char *const state_names[] = {
 	[KY_SESSION_NEW] = "not prepared",    [KY_SESSION_PREPARED] = "prepared",
 	[KY_SESSION_RECORDING] = "recording", [KY_SESSION_STOPPED] = "stopped",
@@ -119,16 +121,13 @@ static void let_go(struct kymo_session *session)
 
 static void rest(struct kymo_session *session)
 {
-	ky_sources_pause(1, ky_monotonic_ns() + STOP_LIMIT_NS);
-	session->paused_ticks = ky_ticks();
-	ky_gate_pause();
+	session->paused_ticks = ky_mark_rest(PAUSED, ky_monotonic_ns() + STOP_LIMIT_NS);
 	session->state = KY_SESSION_PAUSED;
 }
 
 static void go_on(struct kymo_session *session)
 {
-	ky_mark_resume(session->paused_ticks, "paused by the program",
-		       ky_monotonic_ns() + STOP_LIMIT_NS);
+	ky_mark_resume(session->paused_ticks, PAUSED, ky_monotonic_ns() + STOP_LIMIT_NS);
 	session->state = KY_SESSION_RECORDING;
 }
 

@@ -95,7 +95,7 @@ static void count_event(struct kymo_trace_ledger *ledger,
 		ledger->copies += is_a(event->type, KY_TYPE_COPY, "gpu_memcpy");
 		break;
 	default:
-		break;
+		return;
 	}
 	if (event->flags & KYMO_RECORD_UNFINISHED)
 		ledger->unfinished++;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Only captures with OPEN records pay for them: these are walked once more, and the spans
- * of tracks that have any are sorted together with the OPENs by what must be equal. How
- * many spans there are of one kind says how many OPENs were completed, the first ones.
+ * Only captures with such begins pay for them: these are walked once more, and the spans
+ * of tracks that have any, or the gaps, are sorted together with the begins by what must
+ * be equal. How many there are of one kind says how many begins were completed, the first
+ * ones.
  */
 #include "timeline/opens.h"
 
@@ -11,9 +12,11 @@
 
 #define MEMORY (8u << 20)
 
-#define IS_SPAN    0u /* sorted in front of the OPENs that they complete */
+#define IS_WHOLE   0u /* sorted in front of the begins that they complete */
 #define IS_OPEN    1u
-#define IS_UNTIMED 2u /* an OPEN without a usable time */
+#define IS_UNTIMED 2u /* a begin without a usable time */
+
+#define OF_ALL_TRACKS UINT32_MAX /* as track: a gap */
 
 struct candidate {
 	uint64_t capture_track; /* capture << 32 | track of the model */
@@ -21,12 +24,14 @@ struct candidate {
 	uint32_t type, what;
 	uint64_t place;
 	int64_t begin_ns;
+	uint32_t row, reserved0; /* the track where it is shown */
 };
 
 struct ky_opens {
 	struct ky_model *model;
 	struct kymo_trace_ledger *ledger;
 	uint8_t *has_open; /* per track of the model */
+	int has_gap;
 	struct ky_sorter *candidates, *unfinished;
 };
 
@@ -54,45 +59,58 @@ static int is_same_span(const struct candidate *a, const struct candidate *b)
 static int32_t add(struct ky_opens *opens, const struct ky_record *record, uint32_t what,
 		   const struct ky_item *item, struct kymo_error *error)
 {
-	uint64_t capture = (uint64_t)(record->capture - opens->model->captures);
-	const struct candidate candidate = {.capture_track = capture << 32 | item->track,
+	const uint64_t capture = (uint64_t)(record->capture - opens->model->captures);
+	const uint32_t track =
+		record->first->kind == KYMO_KIND_GAP ? OF_ALL_TRACKS : item->track;
+	const struct candidate candidate = {.capture_track = capture << 32 | track,
 					    .begin_ticks = record->first->begin,
 					    .type = record->first->type,
 					    .what = what,
 					    .place = item->when.place,
-					    .begin_ns = item->when.begin_ns};
+					    .begin_ns = item->when.begin_ns,
+					    .row = item->track};
 
 	return ky_sorter_push(opens->candidates, &candidate, error);
+}
+
+static void note_kind(struct ky_opens *opens, const struct ky_record *record,
+		      const struct ky_item *item)
+{
+	if (record->first->kind == KYMO_KIND_GAP)
+		opens->has_gap = 1;
+	else
+		opens->has_open[item->track] = 1;
 }
 
 int32_t ky_opens_add(struct ky_opens *opens, const struct ky_record *record,
 		     const struct ky_item *item, struct kymo_error *error)
 {
-	opens->has_open[item->track] = 1;
+	note_kind(opens, record, item);
 	return add(opens, record, IS_OPEN, item, error);
 }
 
 int32_t ky_opens_add_untimed(struct ky_opens *opens, const struct ky_record *record,
 			     const struct ky_item *item, struct kymo_error *error)
 {
-	opens->has_open[item->track] = 1;
+	note_kind(opens, record, item);
 	return add(opens, record, IS_UNTIMED, item, error);
 }
 
-static int32_t visit_span(void *context, const struct ky_record *record,
-			  struct kymo_error *error)
+static int32_t visit_whole(void *context, const struct ky_record *record,
+			   struct kymo_error *error)
 {
 	struct ky_opens *opens = context;
-	struct ky_item item = {.track = 0};
+	struct ky_item item = {.track = ky_record_row(record)};
+	int is_wanted = 0;
 
-	if (record->first->kind != KYMO_KIND_SPAN)
-		return KYMO_OK;
-	item.track = ky_record_row(record);
-	return opens->has_open[item.track] ? add(opens, record, IS_SPAN, &item, error)
-					   : KYMO_OK;
+	if (record->first->kind == KYMO_KIND_SPAN)
+		is_wanted = opens->has_open[item.track];
+	else if (record->first->kind == KYMO_KIND_GAP)
+		is_wanted = opens->has_gap && !ky_record_is_open(record->first);
+	return is_wanted ? add(opens, record, IS_WHOLE, &item, error) : KYMO_OK;
 }
 
-/* It is shown as part of the span that followed, so it is no event of its own. */
+/* It is shown as part of what followed, so it is no event of its own. */
 static void count_begin(struct ky_opens *opens, const struct candidate *candidate)
 {
 	const struct ky_model_capture *capture =
@@ -101,7 +119,8 @@ static void count_begin(struct ky_opens *opens, const struct candidate *candidat
 
 	if (candidate->type < capture->type_count)
 		source = capture->types[candidate->type].source;
-	if (source)
+	/* A gap was not counted as one. */
+	if (source && ky_place_kind(candidate->place) != KYMO_KIND_GAP)
 		source->trace.events--;
 	if (candidate->what == IS_UNTIMED)
 		opens->ledger->untimed--;
@@ -113,7 +132,7 @@ static int32_t keep_unfinished(struct ky_opens *opens, const struct candidate *c
 {
 	const struct ky_item item = {
 		.when = {candidate->begin_ns, INT64_MAX, candidate->place},
-		.track = (uint32_t)candidate->capture_track};
+		.track = candidate->row};
 
 	return ky_sorter_push(opens->unfinished, &item, error);
 }
@@ -136,7 +155,7 @@ static int32_t match(struct ky_opens *opens, struct kymo_error *error)
 		if (!is_same_span(candidate, &last))
 			completed = 0;
 		last = *candidate;
-		if (candidate->what == IS_SPAN) {
+		if (candidate->what == IS_WHOLE) {
 			completed++;
 		} else if (completed > 0) {
 			completed--;
@@ -188,6 +207,43 @@ static int32_t catch_up(struct ky_sorter *items, struct ky_lanes *lanes,
 	return status == KYMO_END ? KYMO_OK : status;
 }
 
+/* When the process of `capture` attached again, behind `begin_ns`; else INT64_MAX. */
+static int64_t next_attach(const struct ky_model *model,
+			   const struct ky_model_capture *capture, int64_t begin_ns)
+{
+	int64_t next_ns = INT64_MAX;
+
+	for (size_t i = 0; i < model->capture_count; i++) {
+		const struct ky_model_capture *other = &model->captures[i];
+		const int64_t at_ns = ky_ns_add(
+			other->capture->header.attach_monotonic_ns, other->shift_ns);
+
+		if (other->process == capture->process && at_ns > begin_ns &&
+		    at_ns < next_ns)
+			next_ns = at_ns;
+	}
+	return next_ns;
+}
+
+static int64_t find_end(const struct ky_opens *opens, struct ky_lanes *lanes,
+			const int64_t *last_ns, const struct ky_item *open)
+{
+	const uint64_t number = capture_of(opens->model, open->when.place);
+	const struct ky_model_capture *capture = &opens->model->captures[number];
+	int64_t end_ns;
+
+	if (ky_place_kind(open->when.place) == KYMO_KIND_GAP) {
+		end_ns = next_attach(opens->model, capture, open->when.begin_ns);
+		if (last_ns[number] < end_ns)
+			end_ns = last_ns[number];
+	} else {
+		end_ns = ky_lanes_open_end(lanes, open->track, open->when.begin_ns);
+		if (end_ns == INT64_MAX)
+			end_ns = last_ns[number];
+	}
+	return end_ns < open->when.begin_ns ? open->when.begin_ns : end_ns;
+}
+
 static int32_t give_ends(struct ky_opens *opens, struct ky_sorter *items,
 			 const int64_t *last_ns, struct ky_sorter *out,
 			 struct kymo_error *error)
@@ -212,13 +268,7 @@ static int32_t give_ends(struct ky_opens *opens, struct ky_sorter *items,
 		status = catch_up(items, lanes, &open, &head, error);
 		if (status != KYMO_OK)
 			break;
-		open.when.end_ns =
-			ky_lanes_open_end(lanes, open.track, open.when.begin_ns);
-		if (open.when.end_ns == INT64_MAX)
-			open.when.end_ns =
-				last_ns[capture_of(opens->model, open.when.place)];
-		if (open.when.end_ns < open.when.begin_ns)
-			open.when.end_ns = open.when.begin_ns;
+		open.when.end_ns = find_end(opens, lanes, last_ns, &open);
 		status = ky_sorter_push(out, &open, error);
 	}
 	ky_lanes_destroy(lanes);
@@ -234,7 +284,7 @@ int32_t ky_opens_resolve(struct ky_opens *opens, struct ky_sorter *items,
 	*out = NULL;
 	if (ky_sorter_count(opens->candidates) == 0)
 		return KYMO_OK;
-	status = ky_records_walk(opens->model, visit_span, opens, error);
+	status = ky_records_walk(opens->model, visit_whole, opens, error);
 	if (status == KYMO_OK)
 		status = match(opens, error);
 	if (status != KYMO_OK || ky_sorter_count(opens->unfinished) == 0)

@@ -4,6 +4,10 @@
  * track, type and begin), the OPEN is dropped and counted as a begin; else the program
  * died or hung in it, and it is shown as an unfinished span up to the end of the span
  * around it, or of its capture.
+ *
+ * A GAP is told early in the same way, by one that is UNFINISHED and as long as nothing.
+ * It is of all threads, so that it may be another one that completes it; an unfinished
+ * one lasts until its process attached again, by exec, or to the end of its capture.
  */
 #ifndef KYMO_TIMELINE_OPENS_H
 #define KYMO_TIMELINE_OPENS_H
@@ -20,7 +24,7 @@ int32_t ky_opens_create(struct ky_opens **out, struct ky_model *model,
 void ky_opens_destroy(struct ky_opens *opens);
 
 /*
- * An OPEN record with its item, whose end is of no meaning yet; and one whose begin is no
+ * Such a begin with its item, whose end is of no meaning yet; and one whose begin is no
  * usable time, which is of interest as a begin only.
  */
 int32_t ky_opens_add(struct ky_opens *opens, const struct ky_record *record,

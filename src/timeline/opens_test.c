@@ -12,7 +12,8 @@
 
 /*
  * O open, S span; o and s without a time; a span N of another name, T on another track, U
- * on its own track by its number. `chunk`: in which chunk it stands.
+ * on its own track by its number; g a gap's begin, G a gap, H one on another track.
+ * `chunk`: in which chunk it stands.
  */
 struct row {
 	char what;
@@ -21,11 +22,20 @@ struct row {
 	uint64_t chunk;
 };
 
+static uint8_t kind_of(const struct row *row)
+{
+	if (strchr("gGH", row->what))
+		return KYMO_KIND_GAP;
+	return strchr("Oo", row->what) ? KYMO_KIND_OPEN : KYMO_KIND_SPAN;
+}
+
 static struct kymo_record record_of(const struct row *row)
 {
 	return (struct kymo_record){
-		.flags = strchr("os", row->what) ? KYMO_RECORD_UNTIMED : 0,
-		.track = row->what == 'T' ? 2 : row->what == 'U',
+		.flags = strchr("os", row->what) ? KYMO_RECORD_UNTIMED
+			 : row->what == 'g'      ? KYMO_RECORD_UNFINISHED
+						 : 0,
+		.track = strchr("TH", row->what) ? 2 : row->what == 'U',
 		.begin = T(row->begin),
 		.end = T(row->end),
 		.type = row->type,
@@ -47,9 +57,7 @@ static struct build *build_rows(const struct row *rows, size_t count)
 		build_lease(build, thread, T(0));
 		for (size_t i = 0; i < count; i++) {
 			if (rows[i].chunk == chunk)
-				build_record(build,
-					     strchr("Oo", rows[i].what) ? KYMO_KIND_OPEN
-									: KYMO_KIND_SPAN,
+				build_record(build, kind_of(&rows[i]),
 					     record_of(&rows[i]));
 		}
 		build_chunk(build);
@@ -164,6 +172,25 @@ static void what_was_never_closed_is_unfinished(void **state)
 		{"one in another",
 		 {{'O', 10, 0, 1, 1}, {'O', 20, 0, 2, 1}},
 		 "10-1000 20-1000 0/0/2"},
+		{"a gap", {{'g', 10, 10, 1, 1}, {'G', 10, 20, 1, 2}}, "1/0/0"},
+		{"a gap that ends on another track",
+		 {{'g', 10, 10, 1, 1}, {'H', 10, 20, 1, 2}},
+		 "1/0/0"},
+		{"a gap to the end, whatever span it is in",
+		 {{'g', 15, 15, 1, 1}, {'S', 10, 20, 1, 1}},
+		 "15-1000 0/0/1"},
+		{"a gap and a span that begin together",
+		 {{'g', 10, 10, 1, 1}, {'S', 10, 20, 1, 1}},
+		 "10-1000 0/0/1"},
+		{"a span and a gap that begin together",
+		 {{'O', 10, 0, 1, 1}, {'G', 10, 20, 1, 1}},
+		 "10-1000 0/0/1"},
+		{"a gap and the next one",
+		 {{'g', 10, 10, 1, 1}, {'G', 10, 20, 1, 1}, {'g', 30, 30, 1, 1}},
+		 "30-1000 1/0/0"},
+		{"a gap that has its end, and is unfinished all the same",
+		 {{'g', 10, 20, 1, 1}},
+		 "0/0/0"},
 	};
 
 	(void)state;

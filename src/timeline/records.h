@@ -26,6 +26,14 @@ static inline uint32_t ky_record_lines(const struct kymo_record *first,
 	return first->lines;
 }
 
+/* A begin that was told early: an OPEN, or a GAP of which nothing is known but that. */
+static inline int ky_record_is_open(const struct kymo_record *record)
+{
+	return record->kind == KYMO_KIND_OPEN ||
+	       (record->kind == KYMO_KIND_GAP && record->flags & KYMO_RECORD_UNFINISHED &&
+		record->end == record->begin);
+}
+
 /* The model's track that it is on. */
 uint32_t ky_record_row(const struct ky_record *record);
 /* The clock of its times; NULL: unknown. */

@@ -200,7 +200,7 @@ static void count_outside(struct ky_scan *scan, const struct ky_record *record)
 static int32_t take_undrawn(struct ky_scan *scan, const struct ky_record *record,
 			    const struct ky_item *item, struct kymo_error *error)
 {
-	if (record->first->kind == KYMO_KIND_OPEN)
+	if (ky_record_is_open(record->first))
 		return ky_opens_add_untimed(scan->opens, record, item, error);
 	if (item->domain == 0)
 		return KYMO_OK;
@@ -219,7 +219,7 @@ static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 
 	find_correlation(record, &item);
 	/* A begin is part of the span that completes it, wherever that lies. */
-	if (timing == OUTSIDE && first->kind != KYMO_KIND_OPEN) {
+	if (timing == OUTSIDE && !ky_record_is_open(first)) {
 		count_outside(scan, record);
 		return take_undrawn(scan, record, &item, error);
 	}
@@ -229,7 +229,7 @@ static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 		return take_undrawn(scan, record, &item, error);
 	}
 	note_times(scan, record, &item.when);
-	if (first->kind == KYMO_KIND_OPEN)
+	if (ky_record_is_open(first))
 		return ky_opens_add(scan->opens, record, &item, error);
 	if (item.domain != 0)
 		scan->correlated++;

@@ -54,6 +54,12 @@ def trace_of(place):
     return names, dict(gaps), trace
 
 
+def gaps_to_the_end(trace):
+    """Begin and end (us) of those that nobody has seen the end of."""
+    return [(e["ts"], e["ts"] + e["dur"]) for e in trace["traceEvents"]
+            if e["name"] == "not recorded" and e["args"].get("finished") is False]
+
+
 PAUSED = "paused by the recorder"
 OUTSIDE = "outside of the capture range"
 
@@ -65,7 +71,8 @@ def what_comes_before_the_delay_is_not_recorded(place):
     names, gaps, trace = trace_of(place)
     assert names == {"span": 5} and gaps == {PAUSED: 1}, (names, gaps)
     assert re.fullmatch(r"from \d+ s after the program's start", trace["window"]), trace["window"]
-    assert trace["kymo"]["ledger"]["offered"] == 6, "the gap is a record too"
+    ledger = trace["kymo"]["ledger"]
+    assert (ledger["offered"], ledger["begins"]) == (7, 1), "the gap takes two records"
 
 
 def a_gap_is_no_activity_to_info(place):
@@ -146,10 +153,39 @@ def a_program_that_ends_before_the_delay_leaves_an_empty_trace_that_says_so(plac
     for words in (["mark", "3"], ["print", "no mark"]):
         result = record(place, "-y", "1m", "-d", "1h", "--strict", words)
         check(result, 0, 0, says="the program ended before the recording was to begin, 60 s")
-        names, _, trace = trace_of(place)
+        names, gaps, trace = trace_of(place)
         assert not names and trace["window"] == \
             "from 60 s to 3660 s after the program's start", (names, trace["window"])
+        assert gaps == ({PAUSED: 1} if "mark" in words else {}), gaps
     place.check_tidy()
+
+
+def what_ends_at_rest_is_a_gap_up_to_its_end_however_it_ends(place):
+    for end, status in ((["exit", "3"], 3), (["kill", "9"], 128 + 9)):
+        for options, words, why in (
+                (["-y", "1h"], ["mark", "3"], PAUSED),
+                (["--start-paused"], ["mark", "3", "order", "record", "mark", "5", "order", "rest"],
+                 PAUSED),
+                (["--capture-range", "mark:epoch"], ["ranges", "2"], OUTSIDE)):
+            check(record(place, *options, words + ["sleep", "300"] + end), status)
+            names, gaps, trace = trace_of(place)
+            ends = gaps_to_the_end(trace)
+            assert gaps == {why: 2 if names else 1} and len(ends) == 1, (gaps, ends)
+            assert ends[0][1] - ends[0][0] > 0.29e6, ends
+            ledger = trace["kymo"]["ledger"]
+            assert ledger["unfinished"] == 0 and ledger["cut"] == 0, ledger
+
+
+def what_has_called_exec_at_rest_has_a_gap_for_each_image(place):
+    check(record(place, "--start-paused",
+                 ["mark", "1", "sleep", "200", "exec", "mark", "1", "order", "record", "mark", "5",
+                  "sleep", "200"]), 0, 5)
+    trace = trace_of(place)[2]
+    gaps = sorted((e["ts"], e["ts"] + e["dur"]) for e in trace["traceEvents"]
+                  if e["name"] == "not recorded")
+    spans = [e["ts"] for e in trace["traceEvents"] if e["ph"] == "X" and e["name"] == "span"]
+    assert len(gaps) == 2 and len(gaps_to_the_end(trace)) == 1, gaps
+    assert gaps[0][1] <= gaps[1][0] and gaps[1][1] <= min(spans), (gaps, spans)
 
 
 def a_signal_before_and_after_the_window_is_the_programs(place):
@@ -227,17 +263,17 @@ def one_range_is_recorded_and_nothing_around_it(place):
     result = record(place, "--capture-range", "mark:epoch", ["mark", "3", "ranges", "3", "mark", "2"])
     check(result, 0, 2, says="recorded: mark:epoch of each process$")
     names, gaps, trace = trace_of(place)
-    assert names == {"epoch": 1, "inside": 1} and gaps == {OUTSIDE: 1}, (names, gaps)
+    assert names == {"epoch": 1, "inside": 1} and gaps == {OUTSIDE: 2}, (names, gaps)
     assert trace["window"] == "mark:epoch of each process", trace["window"]
 
 
 def ranges_repeat_and_end_in_other_threads_and_processes(place):
-    for words, epochs in ((["ranges", "5"], 3), (["across", "5"], 3),
-                          (["across", "1", "fork", "ranges", "2"], 3)):
+    for words, epochs, ends in ((["ranges", "5"], 3, 1), (["across", "5"], 3, 1),
+                                (["across", "1", "fork", "ranges", "2"], 3, 2)):
         result = record(place, "--capture-range", "mark:epoch,repeat:3", words)
         names, gaps, _ = trace_of(place)
         check(result, 0, 2 * epochs)
-        assert names == {"epoch": epochs, "inside": epochs} and gaps == {OUTSIDE: epochs}, \
+        assert names == {"epoch": epochs, "inside": epochs} and gaps == {OUTSIDE: epochs + ends}, \
             (names, gaps)
 
 

@@ -256,6 +256,7 @@ static void write_gap(struct ky_chrome *chrome, const struct kymo_trace_event *e
 		at = TAKE_KEY(&args, at, "what");
 		at = KY_PUT(ky_json_put_string(&chrome->json, at, event->name), ", ");
 	}
+	at = put_state(&args, at, event->flags);
 	ky_event_end(chrome, end_args(put_values(&args, at, event)));
 }
 

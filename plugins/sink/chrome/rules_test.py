@@ -6,7 +6,7 @@ import re
 import zlib
 
 from sink import (ARROW, COUNTER, DICT, DOUBLE, FIRST, GAP, INSTANT, INT, LIST, MIDNIGHT, STRING, UINT,
-                  Clock, End, Scene, Source, run_tests)
+                  UNFINISHED, Clock, End, Scene, Source, run_tests)
 from strict import check_rules, read_trace
 
 DAY = 86400_000000000
@@ -308,6 +308,15 @@ def test_values_never_pose_as_what_readers_join_by(writer, path, r):
     numbered = {f"{key} ({i})": 5 for i, key in enumerate(keys, 1)}
     found = [e["args"] for e in trace["traceEvents"] if e["ph"] in "Xi" and "args" in e]
     assert found == [numbered] * 3 + [{"device": 0, "stream": 1, **numbered}], found
+
+
+def test_a_gap_whose_end_nobody_saw_says_so(writer, path, r):
+    scene = Scene(writer)
+    trace = write(writer, path, scene, [scene.event(kind=GAP, name="why", begin=1, length=1,
+                                                    flags=UNFINISHED),
+                                        scene.event(kind=GAP, name="why", begin=2, length=1)])
+    assert [e["args"] for e in spans(trace)] == [{"what": "why", "finished": False},
+                                                 {"what": "why"}], spans(trace)
 
 
 def test_what_tensorboard_needs_comes_only_when_asked_for_and_says_so(writer, path, r):
