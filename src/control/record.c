@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -31,7 +32,6 @@
 #include "config/pattern.h"
 #include "control/absent.h"
 #include "control/agent.h"
-#include "control/cgroup.h"
 #include "control/configure.h"
 #include "control/custody.h"
 #include "control/interpreter.h"
@@ -40,6 +40,7 @@
 #include "control/process.h"
 #include "control/program.h"
 #include "control/reception.h"
+#include "control/room.h"
 #include "control/selection.h"
 #include "control/window.h"
 
@@ -180,7 +181,7 @@ static int32_t open_custody(struct front *front, struct kymo_error *error)
 	front->custody.loop = &front->loop;
 	front->custody.capture_setup = (struct ky_capture_setup){
 		.budget = options->buffer_size ? options->buffer_size
-					       : ky_cgroup_budget(ky_cgroup_left("")),
+					       : ky_room_budget(ky_cgroup_left("")),
 		.ticks = ky_clock_choose(),
 		.overflow = setup->overflow,
 		.flags = (options->no_follow_fork ? 0 : KY_CAPTURE_FOLLOW_FORKS) |

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/proc_stat.h"
+#include "record/layout.h"
 
 #define MIB ((uint64_t)1 << 20)
 /* Dictionary and its table, writers, types, and what sources have of their own. */
@@ -44,4 +45,13 @@ int32_t ky_room_check(uint64_t shared, struct kymo_error *error)
 	if (!status)
 		status = check(&data, "private memory", 'd', mapped.data, PRIVATE, error);
 	return status;
+}
+
+uint64_t ky_room_budget(uint64_t left)
+{
+	const uint64_t part = left / SHARE;
+
+	if (part >= KY_BUDGET_DEFAULT)
+		return KY_BUDGET_DEFAULT;
+	return part > KY_BUDGET_MIN ? part : KY_BUDGET_MIN;
 }

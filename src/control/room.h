@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether the limits of this process leave it what a recording in it would take. */
+/* What a recording may take of what limits and control groups leave a process. */
 #ifndef KYMO_CONTROL_ROOM_H
 #define KYMO_CONTROL_ROOM_H
 
@@ -12,5 +12,11 @@
  * only.
  */
 int32_t ky_room_check(uint64_t shared, struct kymo_error *error);
+
+/*
+ * How large the buffer of a process is by default, where the control group leaves so
+ * much: a quarter, as several record, and the program grows.
+ */
+uint64_t ky_room_budget(uint64_t left);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A cache of pages of 256 lines, 16 MiB in all. A page is large enough to make the cost
- * of its read small beside that of its records, and small enough for a thousand threads
- * to have one each.
+ * A cache of pages of 256 lines, 16 MiB in all, or less where there is little. A page is
+ * large enough to make the cost of its read small beside that of its records, and small
+ * enough for a thousand threads to have one each.
  */
 #include "timeline/lines.h"
 
@@ -11,19 +11,22 @@
 #include "base/error.h"
 #include "timeline/item.h"
 #include "timeline/records.h"
+#include "timeline/share.h"
 
 #define PAGE_LINES      256u
 #define PAGES_PER_CHUNK ((1u << KY_CHUNK_LINE_BITS) / PAGE_LINES)
-#define SET_BITS        8
-#define SETS            (1u << SET_BITS)
+#define SET_BITS_MAX    8u
+#define SETS_MAX        (1u << SET_BITS_MAX)
 #define FIBONACCI       0x9e3779b97f4a7c15u /* 2^64 by the golden ratio: it spreads */
 #define WAYS            4u
+#define SET_SIZE        ((size_t)WAYS * PAGE_LINES * KYMO_LINE_SIZE)
 
 struct ky_lines {
 	const struct ky_model *model;
-	size_t hint;                /* the capture of the last line */
-	uint64_t pages[SETS][WAYS]; /* numbers of pages, + 1 */
-	uint8_t next_way[SETS];
+	size_t hint; /* the capture of the last line */
+	uint32_t set_bits;
+	uint64_t pages[SETS_MAX][WAYS]; /* numbers of pages, + 1 */
+	uint8_t next_way[SETS_MAX];
 	struct kymo_record *memory;                       /* of all pages */
 	struct kymo_record record[KYMO_RECORD_LINES_MAX]; /* one that crosses pages */
 };
@@ -58,7 +61,8 @@ static int32_t find_page(struct ky_lines *lines, const struct ky_model_capture *
 		&capture->capture->chunks[page / PAGES_PER_CHUNK - capture->first_chunk];
 	uint32_t first = (uint32_t)(page % PAGES_PER_CHUNK) * PAGE_LINES, way;
 	uint32_t count = chunk->line_count - first;
-	uint64_t set = page * FIBONACCI >> (64 - SET_BITS);
+	/* Of one bit at least, since a shift by 64 is none. */
+	uint64_t set = page * FIBONACCI >> (64 - lines->set_bits);
 	int32_t status;
 
 	for (way = 0; way < WAYS; way++) {
@@ -116,13 +120,17 @@ void ky_lines_destroy(struct ky_lines *lines)
 int32_t ky_lines_create(struct ky_lines **out, struct ky_model *model,
 			struct kymo_error *error)
 {
+	const size_t share = ky_memory_share(SETS_MAX * SET_SIZE);
 	struct ky_lines *lines = calloc(1, sizeof(*lines));
 
 	*out = NULL;
 	if (lines) {
 		lines->model = model;
+		lines->set_bits = SET_BITS_MAX;
+		while (lines->set_bits > 1 && SET_SIZE << lines->set_bits > share)
+			lines->set_bits--;
 		/* Untouched pages cost nothing. */
-		lines->memory = malloc(sizeof(*lines->memory) * SETS * WAYS * PAGE_LINES);
+		lines->memory = malloc(SET_SIZE << lines->set_bits);
 	}
 	if (!lines || !lines->memory) {
 		ky_lines_destroy(lines);

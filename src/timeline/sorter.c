@@ -12,8 +12,9 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "timeline/share.h"
 
-#define RUN_BUFFER_MIN 16384u
+#define RUN_BUFFER_MIN 4096u
 
 /* A sorted run in the file. */
 struct run {
@@ -317,7 +318,7 @@ int32_t ky_sorter_create(struct ky_sorter **out, size_t item_size, ky_compare_fn
 	*out = NULL;
 	if (!sorter)
 		return no_memory(error);
-	ky_batch_init(&sorter->batch, item_size, compare, memory_size);
+	ky_batch_init(&sorter->batch, item_size, compare, ky_memory_share(memory_size));
 	sorter->fd = -1;
 	*out = sorter;
 	return KYMO_OK;

@@ -16,7 +16,8 @@
 struct ky_sorter; /* opaque */
 
 /*
- * `item_size` is a multiple of 8; `memory_size` holds at least some hundred items.
+ * `item_size` is a multiple of 8; `memory_size` is what it takes at most, or less where
+ * there is little (share.h).
  * `compare` is subject to what batch.h says of it.
  */
 int32_t ky_sorter_create(struct ky_sorter **out, size_t item_size, ky_compare_fn compare,

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """kymo export: how far it is, and what it refuses. Prints TAP."""
+import contextlib
 import json
 import os
 import pty
 import re
 import select
 import subprocess
+import tempfile
 import time
 
-from record_test import KYMO, LIMIT_S, PROGRAMS, check, main
+from record_test import (KYMO, LIMIT_S, PROGRAMS, Skip, check, main,
+                         need_limits_of_address_space, until)
 
 
 def start_export(place, stderr):
@@ -40,6 +43,55 @@ def read_terminal(terminal, until):
             break
         shown += part
     return shown
+
+
+def group_of_ours():
+    """The control group for memory that this process is in, and the name of its limit's file."""
+    with open("/proc/self/cgroup", encoding="ascii") as f:
+        for line in f:
+            _, controllers, path = line.strip().split(":", 2)
+            if "memory" in controllers.split(","):
+                return "/sys/fs/cgroup/memory" + path, "memory.limit_in_bytes"
+            if controllers == "" and os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+                return "/sys/fs/cgroup" + path, "memory.max"
+    raise Skip("there are no control groups for memory")
+
+
+def try_to_remove(group):
+    try:
+        os.rmdir(group)
+    except OSError:  # who was in it has not quite gone
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def small_group(size):
+    """A control group of so much memory; not where groups have either processes or groups."""
+    ours, limit = group_of_ours()
+    try:
+        group = tempfile.mkdtemp(prefix="kymo-test-", dir=ours)
+    except OSError as why:
+        raise Skip(f"no control group can be made: {why}") from why
+    try:
+        if not os.path.exists(os.path.join(group, limit)):
+            raise Skip("memory is not limited in the control groups that can be made")
+        with open(os.path.join(group, limit), "w", encoding="ascii") as f:
+            f.write(str(size))
+        yield group
+    finally:
+        until(lambda: try_to_remove(group), "the end of the group")
+
+
+def a_trace_is_made_within_the_memory_of_a_small_container(place):
+    """What sorts 500,000 spans at once takes 42 MB."""
+    need_limits_of_address_space()
+    check(place.finish(place.start("--overflow", "drop", "--buffer", "64M", ["mark", "500000"],
+                                   output="t.kymo")), 0, 500000)
+    with small_group(24 << 20) as group:
+        for output in "t.json", "t.json.gz":
+            check(place.finish(place.run(["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"',
+                                          group, KYMO, "export", "t.kymo", "-o", output])), 0)
 
 
 def what_takes_long_says_how_far_it_is_on_a_terminal(place):

@@ -2,8 +2,8 @@
 /*
  * What the control groups of this process, as those of a container, leave it of memory.
  */
-#ifndef KYMO_CONTROL_CGROUP_H
-#define KYMO_CONTROL_CGROUP_H
+#ifndef KYMO_BASE_CGROUP_H
+#define KYMO_BASE_CGROUP_H
 
 #include <stdint.h>
 
@@ -12,8 +12,5 @@
  * is none. Cached files do not count: they make room. /proc and /sys are those in `root`.
  */
 uint64_t ky_cgroup_left(const char *root);
-
-/* The memory that a recording may take of so much for each process, by default. */
-uint64_t ky_cgroup_budget(uint64_t left);
 
 #endif

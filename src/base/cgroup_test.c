@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/cgroup.h"
+#include "base/cgroup.h"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -79,16 +79,6 @@ static void a_container_whose_path_is_the_hosts_has_its_limit_at_the_mount(void 
 	assert_true(ky_cgroup_left(root) == 60 * MIB);
 }
 
-static void little_memory_is_a_small_buffer(void **state)
-{
-	(void)state;
-	assert_true(ky_cgroup_budget(UINT64_MAX) == 64 * MIB);
-	assert_true(ky_cgroup_budget(256 * MIB) == 64 * MIB);
-	assert_true(ky_cgroup_budget(80 * MIB) == 20 * MIB);
-	assert_true(ky_cgroup_budget(32 * MIB) == 10 * MIB);
-	assert_true(ky_cgroup_budget(0) == 10 * MIB);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,7 +90,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_container_whose_path_is_the_hosts_has_its_limit_at_the_mount,
 			make_root, remove_root),
-		cmocka_unit_test(little_memory_is_a_small_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "control/cgroup.h"
+#include "base/cgroup.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "record/layout.h"
-
-#define PART 4u /* of what is left: several processes record, and the program grows */
 
 /* The two versions have other names for the same; what is cached, with groups within. */
 struct names {
@@ -118,13 +115,4 @@ uint64_t ky_cgroup_left(const char *root)
 		least = left < least ? left : least;
 	}
 	return least;
-}
-
-uint64_t ky_cgroup_budget(uint64_t left)
-{
-	const uint64_t part = left / PART;
-
-	if (part >= KY_BUDGET_DEFAULT)
-		return KY_BUDGET_DEFAULT;
-	return part > KY_BUDGET_MIN ? part : KY_BUDGET_MIN;
 }

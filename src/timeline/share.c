@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "timeline/share.h"
+
+#include "base/cgroup.h"
+
+#define IN_ALL ((uint64_t)176 << 20) /* what all sorters and the cache of lines want */
+#define PART   2u                    /* of what is left: there are names, and the sink */
+
+size_t ky_memory_share_of(size_t wanted, uint64_t left)
+{
+	const uint64_t part = left / PART;
+
+	return part < IN_ALL ? (size_t)(wanted * part / IN_ALL) : wanted;
+}
+
+size_t ky_memory_share(size_t wanted)
+{
+	return ky_memory_share_of(wanted, ky_cgroup_left(""));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "timeline/share.h"
+
+#include "support/test.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static void where_there_is_enough_everybody_gets_what_is_wanted(void **state)
+{
+	(void)state;
+	assert_int_equal(ky_memory_share_of(32 * MIB, UINT64_MAX), 32 * MIB);
+	assert_int_equal(ky_memory_share_of(32 * MIB, 352 * MIB), 32 * MIB);
+	assert_true(ky_memory_share_of(32 * MIB, 351 * MIB) < 32 * MIB);
+}
+
+static void where_there_is_little_all_together_take_half(void **state)
+{
+	(void)state;
+	assert_int_equal(ky_memory_share_of(176 * MIB, 20 * MIB), 10 * MIB);
+	assert_int_equal(ky_memory_share_of(88 * MIB, 20 * MIB), 5 * MIB);
+	assert_int_equal(ky_memory_share_of(32 * MIB, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_there_is_enough_everybody_gets_what_is_wanted),
+		cmocka_unit_test(where_there_is_little_all_together_take_half),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
