@@ -10,12 +10,23 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 
 #define EXIT_LOST 125 /* nobody asks: we are gone or have given it up */
+
+/*
+ * SIGXFSZ: what exceeds a limit shall be an error, not the end. So shall be a pipe whose
+ * reader is gone: the program may be killed while it waits for its go.
+ */
+static const int front_signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
+				    SIGUSR2, SIGXCPU, SIGCHLD, SIGXFSZ, SIGPIPE};
+#define SIGNAL_COUNT (sizeof(front_signals) / sizeof(front_signals[0]))
+
+static pid_t front_thread; /* atomic; of no meaning in other processes */
 
 static void close_held(int *fd)
 {
@@ -51,6 +62,54 @@ static void wait_and_exec(int go_fd, int error_fd, char *const *arguments,
 	_exit(EXIT_LOST);
 }
 
+/*
+ * A signal comes to any thread that does not block it, as one that a plug-in has made:
+ * that has it stay with ours, which does. The keeper has this too, and no such thread:
+ * there it is passed over.
+ */
+static void hand_over(int number)
+{
+	const int kept = errno;
+
+	syscall(SYS_tgkill, getpid(), __atomic_load_n(&front_thread, __ATOMIC_RELAXED),
+		number);
+	errno = kept;
+}
+
+/* Of signals that would end us; the caller's own handlers, and what it ignores, stay. */
+static void take_signals(struct ky_inheritance *out, const sigset_t *signals)
+{
+	struct sigaction action = {.sa_handler = hand_over, .sa_flags = SA_RESTART};
+	struct sigaction was;
+
+	__atomic_store_n(&front_thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
+	pthread_sigmask(SIG_BLOCK, signals, &out->mask);
+	sigfillset(&action.sa_mask);
+	sigemptyset(&out->handled);
+	for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+		const int number = front_signals[i];
+
+		if (number == SIGCHLD || sigaction(number, NULL, &was) != 0 ||
+		    was.sa_handler != SIG_DFL)
+			continue;
+		sigaction(number, &action, NULL);
+		sigaddset(&out->handled, number);
+	}
+}
+
+/* Handlers first: what has come shall find what there was. */
+static void give_signals_back(const struct ky_inheritance *inheritance)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < SIGNAL_COUNT; i++)
+		if (sigismember(&inheritance->handled, front_signals[i]))
+			sigaction(front_signals[i], &action, NULL);
+	sigaction(SIGCHLD, &inheritance->child, NULL);
+	pthread_sigmask(SIG_SETMASK, &inheritance->mask, NULL);
+}
+
 static void raise_limit(int resource, struct rlimit *kept)
 {
 	struct rlimit limit;
@@ -61,20 +120,14 @@ static void raise_limit(int resource, struct rlimit *kept)
 	setrlimit(resource, &limit);
 }
 
-void ky_inheritance_take(struct ky_inheritance *out, sigset_t *front_signals)
+void ky_inheritance_take(struct ky_inheritance *out, sigset_t *signals)
 {
-	/*
-	 * SIGXFSZ: what exceeds a limit shall be an error, not the end. So shall be a
-	 * pipe whose reader is gone: the program may be killed while it waits for its go.
-	 */
-	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
-				      SIGUSR2, SIGXCPU, SIGCHLD, SIGXFSZ, SIGPIPE};
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
-	sigemptyset(front_signals);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaddset(front_signals, signals[i]);
-	pthread_sigmask(SIG_BLOCK, front_signals, &out->mask);
+	sigemptyset(signals);
+	for (size_t i = 0; i < SIGNAL_COUNT; i++)
+		sigaddset(signals, front_signals[i]);
+	take_signals(out, signals);
 	/* Where SIGCHLD is ignored, the system throws exit statuses away. */
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGCHLD, &action, &out->child);
@@ -87,8 +140,7 @@ void ky_inheritance_give_back(const struct ky_inheritance *inheritance)
 {
 	setrlimit(RLIMIT_NOFILE, &inheritance->files);
 	setrlimit(RLIMIT_FSIZE, &inheritance->file_size);
-	sigaction(SIGCHLD, &inheritance->child, NULL);
-	pthread_sigmask(SIG_SETMASK, &inheritance->mask, NULL);
+	give_signals_back(inheritance);
 }
 
 void ky_program_abandon(struct ky_program *program)

@@ -15,16 +15,18 @@
 /* What of the caller we change while we record, and what the program shall have. */
 struct ky_inheritance {
 	sigset_t mask;
+	sigset_t handled;       /* signals that had no handler, and have ours */
 	struct sigaction child; /* of SIGCHLD */
 	struct rlimit files, file_size;
 };
 
 /*
- * Blocks the signals that the front reads, makes sure that ended children can be waited
- * for, and raises the limits of descriptors and of file sizes (memory in files has one)
- * as far as may be; keeps what was there.
+ * Blocks the signals that the front reads, has them come to this thread whoever takes
+ * them, makes sure that ended children can be waited for, and raises the limits of
+ * descriptors and of file sizes (memory in files has one) as far as may be; keeps what
+ * was there.
  */
-void ky_inheritance_take(struct ky_inheritance *out, sigset_t *front_signals);
+void ky_inheritance_take(struct ky_inheritance *out, sigset_t *signals);
 void ky_inheritance_give_back(const struct ky_inheritance *inheritance);
 
 struct ky_program {

@@ -2,6 +2,7 @@
 #include "control/program.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -143,6 +144,48 @@ static void what_was_taken_is_given_back(void **state)
 	assert_int_equal(second.files.rlim_cur, first.files.rlim_cur);
 }
 
+static void *send_to_itself(void *number)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	pthread_kill(pthread_self(), *(const int *)number);
+	return NULL;
+}
+
+/* Whether a signal that another thread takes comes to this one. */
+static int comes_here(int number)
+{
+	sigset_t signals;
+	pthread_t thread;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, number);
+	pthread_create(&thread, NULL, send_to_itself, &number);
+	pthread_join(thread, NULL);
+	return sigtimedwait(&signals, NULL, &(struct timespec){0}) == number;
+}
+
+static void signals_that_other_threads_take_come_to_the_front(void **state)
+{
+	struct sigaction ignored = {.sa_handler = SIG_IGN}, was, seen;
+	struct ky_inheritance taken;
+	sigset_t signals;
+
+	(void)state;
+	sigaction(SIGHUP, &ignored, &was);
+	ky_inheritance_take(&taken, &signals);
+	assert_true(comes_here(SIGTERM));
+	assert_true(comes_here(SIGPIPE));
+	assert_false(comes_here(SIGHUP));
+	ky_inheritance_give_back(&taken);
+	sigaction(SIGTERM, NULL, &seen);
+	assert_true(seen.sa_handler == SIG_DFL);
+	sigaction(SIGHUP, &was, &seen);
+	assert_true(seen.sa_handler == SIG_IGN);
+}
+
 static void arguments_are_joined_as_proc_has_them(void **state)
 {
 	char *arguments[] = {"a b", "", "c", NULL};
@@ -170,6 +213,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			one_that_is_killed_before_it_starts_has_ended, setup, teardown),
 		cmocka_unit_test(what_was_taken_is_given_back),
+		cmocka_unit_test(signals_that_other_threads_take_come_to_the_front),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

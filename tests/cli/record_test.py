@@ -1111,6 +1111,18 @@ def a_recorder_that_says_no_or_nonsense_costs_nothing(place):
         assert never_waits(lambda said=answer: attach_to_one_that_says(said)), answer[:16]
 
 
+def threads_of_a_plug_in_take_no_signal_away(place):
+    """The sink has one in the front, as it is loaded there, and in the keeper."""
+    sink = os.path.join(PROGRAMS, "exiting_sink.so")
+    process = place.start("--sink", sink, ["mark", "3", "ready", place.file("ready"), "wait",
+                                           place.file("never")], output="t.json")
+    until(lambda: os.path.exists(place.file("ready")), "the program")
+    process.send_signal(signal.SIGTERM)
+    check(place.finish(process), 128 + signal.SIGTERM, 3)
+    check(place.record("--sink", sink, ["mark", "3"], output="signal.exit"), 0, 3)
+    place.check_tidy()
+
+
 def memory_that_could_shrink_is_not_mapped(place):
     server = listen(place)
     memory = os.memfd_create("unsealed")

@@ -2,15 +2,49 @@
 /*
  * A sink that ends the process, with a status that says all is well: .exit when it is
  * opened, or in the operation that the name of the output begins with (begin, batch,
- * end).
+ * end). With "signal" it has a signal come that would end the process.
+ *
+ * Where it is loaded and where it is opened it makes a thread that takes all signals.
  */
 #include <kymo/plugin.h>
 #include <kymo/sink.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static char when[16];
+
+static void *take_signals(void *unused)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void make_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, take_signals, NULL) == 0)
+		pthread_detach(thread);
+}
+
+static void have_signal_come(void)
+{
+	const struct timespec time = {.tv_nsec = 200000000};
+
+	nanosleep(&time, NULL);
+	kill(getpid(), SIGTERM);
+	nanosleep(&time, NULL);
+}
 
 static void end_in(const char *operation)
 {
@@ -29,6 +63,7 @@ static int32_t open_sink(struct kymo_str path, const struct kymo_sink_options *o
 	for (size_t i = 0; i + 1 < sizeof(when) && path.data[size + i] != '.'; i++)
 		when[i] = path.data[size + i];
 	*sink = when;
+	make_thread();
 	end_in("open");
 	return KYMO_OK;
 }
@@ -54,6 +89,8 @@ static int32_t end(void *sink, const struct kymo_trace_end *end,
 {
 	(void)sink, (void)end, (void)result, (void)error;
 	end_in("end");
+	if (strcmp(when, "signal") == 0)
+		have_signal_come();
 	return KYMO_OK;
 }
 
@@ -101,5 +138,6 @@ static const struct kymo_plugin plugin = {
 
 const struct kymo_plugin *kymo_plugin_entry_v1(void)
 {
+	make_thread();
 	return &plugin;
 }
