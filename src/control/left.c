@@ -13,8 +13,8 @@
 
 #include "base/fs.h"
 #include "control/protocol.h"
-#include "control/remark.h"
 #include "record/dictionary.h"
+#include "session/remark.h"
 
 /* The kernel takes no larger environment with arguments of usual limits. */
 #define ENVIRONMENT_SIZE ((size_t)2 << 20)

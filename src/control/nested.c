@@ -7,7 +7,7 @@
 #include <kymo/plugin.h>
 
 #include "capture/gate.h"
-#include "control/remark.h"
+#include "session/remark.h"
 
 void ky_nested_begin(const char *output)
 {

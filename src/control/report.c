@@ -15,8 +15,8 @@
 
 #include "base/error.h"
 #include "capture/reader.h"
-#include "control/remark.h"
 #include "control/selection.h"
+#include "session/remark.h"
 
 /* What became of one source, over all processes; the best of its states counts. */
 struct fate {

@@ -9,8 +9,8 @@
 #include <kymo/plugin.h>
 
 #include "capture/spool.h"
-#include "control/remark.h"
 #include "record/dictionary.h"
+#include "session/remark.h"
 #include "support/test.h"
 
 static char folder[] = "/tmp/kymo-report-XXXXXX";

@@ -33,6 +33,7 @@
 #include "session/page.h"
 #include "session/range.h"
 #include "session/recorder.h"
+#include "session/remark.h"
 #include "session/request.h"
 #include "session/session_options.h"
 #include "session/source.h"
@@ -244,6 +245,8 @@ static int32_t check_nobody_else(struct kymo_error *error)
 				    (int)getpid());
 	if (!ky_gate_capture())
 		return KYMO_OK;
+	ky_remark_once(KYMO_STATE_RECORDING,
+		       "a session that it wanted to begin itself was refused");
 	ky_recorder_describe(recorder, sizeof(recorder));
 	return ky_error_set(error, KYMO_ERROR_BUSY,
 			    "this program is being recorded from outside by %s, until "

@@ -28,6 +28,11 @@ def record(*words, options=()):
     return out.split(), load("t.json")
 
 
+def remarks(trace):
+    """What the recorder has to say of processes."""
+    return [(s["state"], s["reason"]) for s in trace["kymo"]["sources"] if s["name"] == "kymo record"]
+
+
 def load(path):
     with open(path, encoding="utf-8") as f:
         return json.load(f)
@@ -40,6 +45,13 @@ def test_what_is_said_of_a_session_is_in_the_recorders_trace():
     assert trace["model"] == 'a "b"\n' and trace["batch"] == -7, trace
     assert trace["Input Dims"] == [[2, 3], {"depth": 4}], trace["Input Dims"]
     assert trace["distributedInfo"]["rank"] == 5, trace["distributedInfo"]
+
+
+def test_a_session_that_is_refused_stands_in_the_recorders_trace():
+    out, trace = record("session", "mark", "start", "start", "session", "start", "mark")
+    assert out == 3 * ["busy"], out
+    assert remarks(trace) == [("recording", "a session that it wanted to begin itself was refused")]
+    assert remarks(record("mark")[1]) == []
 
 
 def start_refused(output, *words):

@@ -3,8 +3,8 @@
  * What a recorder has to say of a process, where trace and capture have it: as the state
  * of a source of that process, which for its name can be no plug-in's.
  */
-#ifndef KYMO_CONTROL_REMARK_H
-#define KYMO_CONTROL_REMARK_H
+#ifndef KYMO_SESSION_REMARK_H
+#define KYMO_SESSION_REMARK_H
 
 #include <stdint.h>
 
@@ -15,5 +15,8 @@
  * KYMO_STATE_BUSY: something was recorded, but by another recorder.
  */
 void ky_remark(uint32_t state, const char *reason);
+
+/* The same, of what may happen any number of times: only the first time it takes room. */
+void ky_remark_once(uint32_t state, const char *reason);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "control/remark.h"
+#include "session/remark.h"
 
 #include <kymo/version.h>
 
 #include "base/clock.h"
 #include "record/dictionary.h"
 
-void ky_remark(uint32_t state, const char *reason)
+static void say(uint32_t state, const char *reason, uint64_t sequence)
 {
 	const struct ky_source_entry source = {
 		.name = ky_dictionary_text(KY_REMARK_SOURCE),
@@ -17,7 +17,7 @@ void ky_remark(uint32_t state, const char *reason)
 	struct ky_state_entry entry = {
 		.state = state,
 		.reason = ky_dictionary_text(reason),
-		.sequence = ky_monotonic_ns(),
+		.sequence = sequence,
 	};
 	uint32_t id;
 
@@ -25,4 +25,14 @@ void ky_remark(uint32_t state, const char *reason)
 	if (ky_dictionary_intern(KY_ENTRY_SOURCE, &source, sizeof(source),
 				 &entry.source) == KYMO_OK)
 		ky_dictionary_intern(KY_ENTRY_STATE, &entry, sizeof(entry), &id);
+}
+
+void ky_remark(uint32_t state, const char *reason)
+{
+	say(state, reason, ky_monotonic_ns());
+}
+
+void ky_remark_once(uint32_t state, const char *reason)
+{
+	say(state, reason, 0);
 }
