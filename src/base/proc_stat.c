@@ -2,6 +2,7 @@
 #include "base/proc_stat.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,21 +19,21 @@
 #define STATM_SIZE 1
 #define STATM_DATA 6
 
-static void stat_path(pid_t pid, char *out)
+const char *ky_proc_path(char out[static KY_PROC_PATH_SIZE], pid_t pid, const char *name)
 {
-	static const char head[] = "/proc/", tail[] = "/stat";
 	char digits[3 * sizeof(pid)];
+	char *at = stpcpy(out, "/proc/");
 	size_t count = 0;
 
-	do {
+	for (; pid > 0; pid /= 10)
 		digits[count++] = (char)('0' + pid % 10);
-		pid /= 10;
-	} while (pid > 0);
-	memcpy(out, head, sizeof(head) - 1);
-	out += sizeof(head) - 1;
+	if (count == 0)
+		at = stpcpy(at, "self");
 	while (count > 0)
-		*out++ = digits[--count];
-	memcpy(out, tail, sizeof(tail));
+		*at++ = digits[--count];
+	*at++ = '/';
+	*stpncpy(at, name, KY_PROC_NAME_SIZE - 1) = '\0';
+	return out;
 }
 
 static uint64_t read_number(const char *text)
@@ -46,15 +47,12 @@ static uint64_t read_number(const char *text)
 
 int ky_process_read(pid_t pid, struct ky_process *out)
 {
-	char path[48] = "/proc/self/stat";
-	char text[1024];
+	char path[KY_PROC_PATH_SIZE], text[1024];
 	const char *at;
 	ssize_t size;
 
 	*out = (struct ky_process){0};
-	if (pid > 0)
-		stat_path(pid, path);
-	size = ky_read_small(path, text, sizeof(text));
+	size = ky_read_small(ky_proc_path(path, pid, "stat"), text, sizeof(text));
 	if (size < 0)
 		return (int)-size;
 	at = strrchr(text, ')');
@@ -70,6 +68,18 @@ int ky_process_read(pid_t pid, struct ky_process *out)
 	}
 	out->start_time = read_number(at + 1);
 	return 0;
+}
+
+void ky_process_name(pid_t pid, char *out, size_t size)
+{
+	char path[KY_PROC_PATH_SIZE];
+
+	if (ky_read_small(ky_proc_path(path, pid, "comm"), out, size) <= 0)
+		snprintf(out, size, "unknown");
+	out[strcspn(out, "\n")] = '\0';
+	for (char *at = out; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
 }
 
 int ky_mapped_read(struct ky_mapped *out)

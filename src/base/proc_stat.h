@@ -7,6 +7,12 @@
 
 #include <kymo/base.h>
 
+#define KY_PROC_PATH_SIZE 48
+#define KY_PROC_NAME_SIZE 24 /* of what stands there, its end included */
+
+/* "/proc/PID/NAME", of pid 0 "/proc/self/NAME"; `out`. No stdio. */
+const char *ky_proc_path(char out[static KY_PROC_PATH_SIZE], pid_t pid, const char *name);
+
 struct ky_process {
 	uint64_t start_time;      /* clock ticks since boot */
 	uint32_t forked_not_exec; /* 1: it runs the image of the process that forked it */
@@ -17,6 +23,12 @@ struct ky_process {
  * of `out` zero then. System calls only, no allocation, no stdio.
  */
 int ky_process_read(pid_t pid, struct ky_process *out);
+
+/*
+ * Its name as it may be shown: it may hold anything, also what moves a terminal's cursor.
+ * "unknown" where there is none, as it has ended.
+ */
+void ky_process_name(pid_t pid, char *out, size_t size);
 
 /* What the calling process has mapped, in bytes, as limits count it. */
 struct ky_mapped {

@@ -40,6 +40,23 @@ static void a_process_is_read_whatever_its_name(void **state)
 	assert_int_equal(self.forked_not_exec, 0);
 }
 
+static void paths_and_names_are_those_of_the_process(void **state)
+{
+	char path[KY_PROC_PATH_SIZE], name[32];
+	const pid_t child = make_child();
+
+	(void)state;
+	assert_string_equal(ky_proc_path(path, 0, "stat"), "/proc/self/stat");
+	assert_string_equal(ky_proc_path(path, 4194304, "ns/pid"),
+			    "/proc/4194304/ns/pid");
+	assert_int_equal(prctl(PR_SET_NAME, "a\033[2J\nb", 0, 0, 0), 0);
+	ky_process_name(0, name, sizeof(name));
+	assert_string_equal(name, "a?[2J");
+	end_child(child);
+	ky_process_name(child, name, sizeof(name));
+	assert_string_equal(name, "unknown");
+}
+
 static void what_a_process_has_mapped_is_told_in_bytes(void **state)
 {
 	const size_t size = (size_t)1 << 30;
@@ -77,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_read_whatever_its_name),
+		cmocka_unit_test(paths_and_names_are_those_of_the_process),
 		cmocka_unit_test(what_a_process_has_mapped_is_told_in_bytes),
 		cmocka_unit_test(a_child_is_known_as_forked),
 	};

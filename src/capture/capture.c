@@ -305,30 +305,20 @@ void ky_capture_unmap(struct ky_capture *capture)
 	memset(capture, 0, sizeof(*capture));
 }
 
-/* Of a process of this namespace, 0: the calling one, as the system has it. */
-static const char *proc_path(char out[static 48], pid_t pid, const char *name)
-{
-	if (pid == 0)
-		snprintf(out, 48, "/proc/self/%s", name);
-	else
-		snprintf(out, 48, "/proc/%ld/%s", (long)pid, name);
-	return out;
-}
-
 void ky_capture_identify(struct ky_capture *capture, pid_t pid)
 {
 	struct ky_capture_header *header = capture->header;
 	struct ky_process process;
 	struct utsname names;
 	struct stat space;
-	char path[48];
+	char path[KY_PROC_PATH_SIZE];
 	ssize_t size;
 
 	header->pid = (uint64_t)(pid ? pid : getpid());
 	header->parent_pid = pid ? 0 : (uint64_t)getppid();
 	ky_process_read(pid, &process);
 	header->start_time = process.start_time;
-	if (stat(proc_path(path, pid, "ns/pid"), &space) == 0)
+	if (stat(ky_proc_path(path, pid, "ns/pid"), &space) == 0)
 		header->pid_namespace = space.st_ino;
 	if (uname(&names) == 0)
 		snprintf(header->host, sizeof(header->host), "%.63s", names.nodename);
@@ -338,10 +328,10 @@ void ky_capture_identify(struct ky_capture *capture, pid_t pid)
 		header->boot_id[size - 1] = '\0';
 	snprintf(header->library_version, sizeof(header->library_version), "%s",
 		 kymo_version());
-	size = readlink(proc_path(path, pid, "exe"), header->exe,
+	size = readlink(ky_proc_path(path, pid, "exe"), header->exe,
 			sizeof(header->exe) - 1);
 	header->exe[size > 0 ? size : 0] = '\0';
-	size = ky_read_small(proc_path(path, pid, "cmdline"), header->command_line,
+	size = ky_read_small(ky_proc_path(path, pid, "cmdline"), header->command_line,
 			     sizeof(header->command_line) - 1);
 	header->command_line_size = size > 0 ? (uint32_t)size : 0;
 	header->attach_ticks = ky_ticks_of(header->ticks);

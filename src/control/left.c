@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/left.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 #include <kymo/plugin.h>
 
-#include "base/fs.h"
+#include "base/proc_stat.h"
 #include "control/protocol.h"
 #include "record/dictionary.h"
 #include "session/remark.h"
@@ -22,7 +21,7 @@
 struct left {
 	size_t count;
 	pid_t pid;     /* of one of them */
-	char name[32]; /* its name, as it stands; "" where it has just ended */
+	char name[32]; /* its name */
 };
 
 /* What is in the file at `path`, as far as it fits; its size, 0 if it cannot be read. */
@@ -58,22 +57,9 @@ static int has_setting(const char *texts, size_t size, const char *setting)
 	return 0;
 }
 
-static void read_name(pid_t pid, char *out, size_t size)
-{
-	char path[48];
-
-	snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
-	if (ky_read_small(path, out, size) < 0)
-		out[0] = '\0';
-	out[strcspn(out, "\n")] = '\0';
-	for (char *at = out; *at; at++)
-		if (iscntrl((unsigned char)*at))
-			*at = '?';
-}
-
 static void find(const char *path, struct left *out)
 {
-	char setting[4096 + sizeof(KY_SESSION_VARIABLE)], file[48];
+	char setting[4096 + sizeof(KY_SESSION_VARIABLE)], file[KY_PROC_PATH_SIZE];
 	char *texts = malloc(ENVIRONMENT_SIZE);
 	DIR *folder = opendir("/proc");
 	const struct dirent *entry;
@@ -87,13 +73,13 @@ static void find(const char *path, struct left *out)
 
 		if (pid <= 0)
 			continue;
-		snprintf(file, sizeof(file), "/proc/%ld/environ", (long)pid);
+		ky_proc_path(file, pid, "environ");
 		if (has_setting(texts, read_environment(file, texts), setting) &&
 		    out->count++ == 0)
 			out->pid = pid;
 	}
 	if (out->count > 0)
-		read_name(out->pid, out->name, sizeof(out->name));
+		ky_process_name(out->pid, out->name, sizeof(out->name));
 out:
 	if (folder)
 		closedir(folder);

@@ -20,7 +20,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/fs.h"
 #include "base/place.h"
 #include "base/proc_stat.h"
 #include "control/channel.h"
@@ -42,23 +41,6 @@ struct ky_caller {
 
 /* ---- For people ---- */
 
-/* The name of a process may hold anything, also what moves a terminal's cursor. */
-static void read_name(pid_t pid, char *out, size_t size)
-{
-	char path[48];
-	ssize_t got;
-
-	snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
-	got = ky_read_small(path, out, size);
-	if (got <= 0)
-		snprintf(out, size, "unknown");
-	else if (out[got - 1] == '\n')
-		out[got - 1] = '\0';
-	for (char *at = out; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
-}
-
 static void note_refused(struct ky_reception *reception, const struct ky_caller *caller,
 			 const char *why)
 {
@@ -72,11 +54,11 @@ static void note_refused(struct ky_reception *reception, const struct ky_caller 
 	reception->refused_pid = caller->peer.pid;
 	/* That may be the reason: that there is no descriptor left. */
 	close(reception->reserve_fd);
-	read_name(caller->peer.pid, name, sizeof(name));
+	ky_process_name(caller->peer.pid, name, sizeof(name));
 	reception->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	snprintf(reception->refused, sizeof(reception->refused),
-		 "process %ld (%s) was not recorded: %s", (long)caller->peer.pid, name,
-		 why);
+		 "process %ld (%s) was not recorded: %.320s", (long)caller->peer.pid,
+		 name, why);
 }
 
 /* ---- One caller ---- */

@@ -30,11 +30,9 @@ void ky_recorder_set(pid_t pid)
 static int read_command(pid_t pid, char *out, size_t size)
 {
 	static const char cut[] = "...";
-	char path[48];
-	ssize_t got;
+	char path[KY_PROC_PATH_SIZE];
+	ssize_t got = ky_read_small(ky_proc_path(path, pid, "cmdline"), out, size);
 
-	snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)pid);
-	got = ky_read_small(path, out, size);
 	if (got <= 0)
 		return 0;
 	for (ssize_t i = 0; i + 1 < got; i++)
