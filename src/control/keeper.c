@@ -13,8 +13,6 @@
 #include "control/keeper.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,29 +21,16 @@
 #include "control/channel.h"
 #include "control/command.h"
 #include "control/delivery.h"
+#include "control/kept.h"
 #include "control/left.h"
 #include "control/loop.h"
-#include "control/process.h"
 #include "control/protocol.h"
 #include "control/stream.h"
 
-#define WARM_AHEAD     ((4u << 20) / KY_CHUNK_SIZE)
-#define WARM_AHEAD_MIN 2u
-#define WARM_IN_ALL    (16 * WARM_AHEAD)
-#define TICK_MIN_MS    1
-#define TICK_MAX_MS    50
-#define STREAM_MAX_MS  10          /* in which a thread could not fill a capture */
-#define PERIOD_NS      1000000000u /* of anchors, and of snapshots where it streams */
-
-/* One capture that the keeper holds. */
-struct kept {
-	struct kept *next;
-	uint64_t number;
-	struct ky_capture capture;
-	struct ky_spool_capture *spooled; /* NULL: nothing is in the file yet */
-	int pidfd;                        /* -1: no process uses it, as far as we know */
-	struct ky_watch watch;            /* of the pidfd */
-};
+#define TICK_MIN_MS   1
+#define TICK_MAX_MS   50
+#define STREAM_MAX_MS 10          /* in which a thread could not fill a capture */
+#define PERIOD_NS     1000000000u /* of anchors, and of snapshots where it streams */
 
 struct keeper {
 	const struct ky_keeper_setup *setup;
@@ -54,8 +39,7 @@ struct keeper {
 	int is_ready, is_orphan, must_finish, must_look, is_abandoned;
 	struct ky_spool *spool;
 	struct ky_stream stream; /* of use where that is the policy */
-	struct kept *first;
-	uint32_t kept_count;
+	struct ky_kept_list captures;
 	int tick_ms;
 	uint64_t period_ns; /* when the last one began */
 	uint64_t obey_ns;   /* until when a command should be done; 0: there is none */
@@ -84,74 +68,12 @@ static void note_failure(struct keeper *keeper, const struct kymo_error *error)
 
 /* ---- Captures ---- */
 
-/*
- * Chunks to keep warm in each capture: where there are many, most of them are idle, and
- * what is warm there is memory that nobody uses.
- */
-static uint32_t warm_ahead(const struct keeper *keeper)
+static void give_up(struct keeper *keeper, struct ky_kept *kept)
 {
-	const uint32_t share =
-		WARM_IN_ALL / (keeper->kept_count ? keeper->kept_count : 1);
-
-	if (share < WARM_AHEAD_MIN)
-		return WARM_AHEAD_MIN;
-	return share < WARM_AHEAD ? share : WARM_AHEAD;
-}
-
-static struct kept *find_kept(struct keeper *keeper, uint64_t number)
-{
-	struct kept *kept = keeper->first;
-
-	while (kept && kept->number != number)
-		kept = kept->next;
-	return kept;
-}
-
-static void give_up(struct keeper *keeper, struct kept *kept)
-{
-	struct kept **link = &keeper->first;
-
-	while (*link != kept)
-		link = &(*link)->next;
-	*link = kept->next;
 	keeper->stream.held -= kept->capture.size;
-	keeper->kept_count--;
-	if (kept->pidfd >= 0) {
+	if (kept->pidfd >= 0)
 		ky_loop_remove(&keeper->loop, kept->pidfd);
-		close(kept->pidfd);
-	}
-	ky_capture_unmap(&kept->capture);
-	free(kept);
-}
-
-static int is_opened(const struct kept *kept)
-{
-	return __atomic_load_n(&kept->capture.header->state, __ATOMIC_ACQUIRE) !=
-	       KY_CAPTURE_NEW;
-}
-
-static int is_stopped(const struct kept *kept)
-{
-	return __atomic_load_n(&kept->capture.header->state, __ATOMIC_ACQUIRE) ==
-	       KY_CAPTURE_STOPPED;
-}
-
-/* Of one whose end we have not been told of; that it is over we may be told first. */
-static uint32_t why_it_ends(const struct kept *kept)
-{
-	if (kept->pidfd >= 0 && ky_pidfd_ended(kept->pidfd))
-		return KY_END_EXITED;
-	return is_stopped(kept) ? KY_END_STOPPED : KY_END_CUT;
-}
-
-/* Makes the file know of the capture. */
-static int32_t begin_capture(struct keeper *keeper, struct kept *kept,
-			     struct kymo_error *error)
-{
-	if (kept->spooled)
-		return KYMO_OK;
-	return ky_spool_add(keeper->spool, &kept->capture, kept->number, &kept->spooled,
-			    error);
+	ky_kept_remove(&keeper->captures, kept);
 }
 
 static void tell_ended(struct keeper *keeper, uint64_t number)
@@ -162,15 +84,15 @@ static void tell_ended(struct keeper *keeper, uint64_t number)
 }
 
 /* Writes all of it that can be written; the capture is given up. */
-static void end_capture(struct keeper *keeper, struct kept *kept, uint32_t reason)
+static void end_capture(struct keeper *keeper, struct ky_kept *kept, uint32_t reason)
 {
 	uint64_t number = kept->number;
 	struct kymo_error error = {0};
 	int32_t status;
 
-	if (is_opened(kept)) {
+	if (ky_kept_is_opened(kept)) {
 		ky_capture_host_anchor(&kept->capture);
-		status = begin_capture(keeper, kept, &error);
+		status = ky_kept_begin(kept, keeper->spool, &error);
 		if (!status)
 			status = ky_spool_finish(kept->spooled, reason, &error);
 		if (status)
@@ -181,15 +103,15 @@ static void end_capture(struct keeper *keeper, struct kept *kept, uint32_t reaso
 }
 
 /* What fails here is tried again, and told of, in the end. */
-static void keep_anchors(struct keeper *keeper, struct kept *kept)
+static void keep_anchors(struct keeper *keeper, struct ky_kept *kept)
 {
 	ky_capture_host_anchor(&kept->capture);
-	if (begin_capture(keeper, kept, NULL) == KYMO_OK)
+	if (ky_kept_begin(kept, keeper->spool, NULL) == KYMO_OK)
 		ky_spool_anchors(kept->spooled, NULL);
 }
 
 /* Takes chunks out of a capture whose process lives; how many. */
-static uint32_t stream(struct keeper *keeper, struct kept *kept, int is_period)
+static uint32_t stream(struct keeper *keeper, struct ky_kept *kept, int is_period)
 {
 	struct kymo_error error = {0};
 	uint32_t freed = 0;
@@ -201,7 +123,7 @@ static uint32_t stream(struct keeper *keeper, struct kept *kept, int is_period)
 		ky_stream_mark(&keeper->stream, &kept->capture);
 		return 0;
 	}
-	status = begin_capture(keeper, kept, &error);
+	status = ky_kept_begin(kept, keeper->spool, &error);
 	if (!status)
 		status = ky_spool_drain(kept->spooled, &freed, &error);
 	if (!status && is_period)
@@ -213,40 +135,18 @@ static uint32_t stream(struct keeper *keeper, struct kept *kept, int is_period)
 	return freed;
 }
 
-/* Maps and warms a capture; the descriptor is taken. */
-static int32_t add_kept(struct keeper *keeper, uint64_t number, int fd,
-			struct kymo_error *error)
-{
-	struct kept *kept = calloc(1, sizeof(*kept));
-	struct ky_capture_setup setup = *keeper->setup->captures;
-	int32_t status;
-
-	setup.capture = number;
-	if (kept)
-		status = ky_capture_map_made(fd, &setup, &kept->capture, error);
-	else
-		status = ky_error_no_memory(error);
-	close(fd);
-	if (!kept || status) {
-		free(kept);
-		return ky_error_wrap(error, "cannot keep a capture");
-	}
-	kept->number = number;
-	keeper->stream.held += kept->capture.size;
-	keeper->kept_count++;
-	kept->pidfd = -1;
-	kept->next = keeper->first;
-	keeper->first = kept;
-	ky_capture_warm(&kept->capture, warm_ahead(keeper));
-	return KYMO_OK;
-}
-
 static void take_memory(struct keeper *keeper, uint64_t number, int fd)
 {
 	struct ky_told told = {.kind = KY_TOLD_READY, .number = number};
+	struct ky_kept *kept;
 
-	if (add_kept(keeper, number, fd, &told.outcome.error) != KYMO_OK)
+	if (ky_kept_add(&keeper->captures, number, fd, keeper->setup->captures, &kept,
+			&told.outcome.error) == KYMO_OK) {
+		keeper->stream.held += kept->capture.size;
+		ky_kept_warm(&keeper->captures, kept);
+	} else {
 		note_failure(keeper, &told.outcome.error);
+	}
 	if (!keeper->is_ready)
 		tell(keeper, &told);
 	keeper->is_ready = 1;
@@ -254,15 +154,16 @@ static void take_memory(struct keeper *keeper, uint64_t number, int fd)
 
 static void process_ends(void *owner, struct ky_watch *watch)
 {
-	struct kept *kept =
-		(struct kept *)(void *)((char *)watch - offsetof(struct kept, watch));
+	struct ky_kept *kept =
+		(struct ky_kept *)(void *)((char *)watch -
+					   offsetof(struct ky_kept, watch));
 
 	end_capture(owner, kept, KY_END_EXITED);
 }
 
 static void take_process(struct keeper *keeper, uint64_t number, int fd)
 {
-	struct kept *kept = find_kept(keeper, number);
+	struct ky_kept *kept = ky_kept_find(&keeper->captures, number);
 	struct kymo_error error;
 	int failed;
 
@@ -282,9 +183,9 @@ static void take_process(struct keeper *keeper, uint64_t number, int fd)
 
 static void release(struct keeper *keeper, uint64_t number, uint32_t flags)
 {
-	struct kept *kept = find_kept(keeper, number);
+	struct ky_kept *kept = ky_kept_find(&keeper->captures, number);
 
-	if (!kept || (flags & KY_RELEASE_IF_UNUSED && is_opened(kept)))
+	if (!kept || (flags & KY_RELEASE_IF_UNUSED && ky_kept_is_opened(kept)))
 		return;
 	give_up(keeper, kept);
 	tell_ended(keeper, number);
@@ -296,32 +197,8 @@ static void command(struct keeper *keeper, uint64_t number, uint32_t command)
 {
 	keeper->obey_ns = ky_monotonic_ns() + KY_PROTOCOL_WAIT_NS;
 	keeper->command = number;
-	for (struct kept *kept = keeper->first; kept; kept = kept->next)
+	for (struct ky_kept *kept = keeper->captures.first; kept; kept = kept->next)
 		ky_command_give(&kept->capture, command);
-}
-
-/*
- * Whether its process has attached again: by exec, and then nobody is there to obey, or
- * with another copy of the library, which is asked instead.
- */
-static int is_left(const struct keeper *keeper, const struct kept *kept)
-{
-	const struct ky_capture_header *header = kept->capture.header, *other;
-
-	for (const struct kept *at = keeper->first; at; at = at->next) {
-		other = at->capture.header;
-		if (at->number > kept->number && other->pid == header->pid &&
-		    other->start_time == header->start_time &&
-		    other->pid_namespace == header->pid_namespace)
-			return 1;
-	}
-	return 0;
-}
-
-static int is_to_obey(const struct keeper *keeper, const struct kept *kept)
-{
-	return kept->pidfd >= 0 && is_opened(kept) &&
-	       !ky_command_is_done(&kept->capture) && !is_left(keeper, kept);
 }
 
 /* Tells when all processes have obeyed, or time is up. */
@@ -331,8 +208,8 @@ static void look_who_obeys(struct keeper *keeper)
 
 	if (keeper->obey_ns == 0)
 		return;
-	for (const struct kept *kept = keeper->first; kept; kept = kept->next)
-		told.not_count += is_to_obey(keeper, kept) != 0;
+	for (const struct ky_kept *kept = keeper->captures.first; kept; kept = kept->next)
+		told.not_count += ky_kept_is_to_obey(&keeper->captures, kept) != 0;
 	if (told.not_count > 0 && ky_monotonic_ns() < keeper->obey_ns) {
 		keeper->tick_ms = TICK_MIN_MS;
 		return;
@@ -391,14 +268,6 @@ static void hear_front(void *owner, struct ky_watch *watch)
 	}
 }
 
-static int has_process(const struct keeper *keeper)
-{
-	for (const struct kept *kept = keeper->first; kept; kept = kept->next)
-		if (kept->pidfd >= 0)
-			return 1;
-	return 0;
-}
-
 static void set_tick(struct keeper *keeper, uint32_t warmed, uint32_t freed)
 {
 	const int is_streaming = keeper->setup->overflow == KY_OVERFLOW_STREAM;
@@ -419,9 +288,9 @@ static void look_after_all(struct keeper *keeper)
 	uint32_t warmed = 0, freed = 0;
 	int is_period = now - keeper->period_ns >= PERIOD_NS;
 
-	for (struct kept *kept = keeper->first; kept; kept = kept->next) {
-		warmed += ky_capture_warm(&kept->capture, warm_ahead(keeper));
-		if (kept->pidfd < 0 || !is_opened(kept))
+	for (struct ky_kept *kept = keeper->captures.first; kept; kept = kept->next) {
+		warmed += ky_kept_warm(&keeper->captures, kept);
+		if (kept->pidfd < 0 || !ky_kept_is_opened(kept))
 			continue;
 		if (is_period)
 			keep_anchors(keeper, kept);
@@ -436,16 +305,14 @@ static void look_after_all(struct keeper *keeper)
 static int is_over(const struct keeper *keeper)
 {
 	return keeper->must_finish || keeper->is_abandoned ||
-	       (keeper->is_orphan && !has_process(keeper));
+	       (keeper->is_orphan && !ky_kept_has_process(&keeper->captures));
 }
 
 /* For whoever goes on, though all have ended that the front knows. */
 static void look_around(struct keeper *keeper, struct ky_outcome *outcome)
 {
-	struct kept *spare = keeper->first;
+	struct ky_kept *spare = ky_kept_find_spare(&keeper->captures);
 
-	while (spare && (spare->pidfd >= 0 || is_opened(spare)))
-		spare = spare->next;
 	if (keeper->must_look && !keeper->is_abandoned)
 		ky_left_tell(keeper->setup->socket, spare ? &spare->capture : NULL,
 			     outcome->left, sizeof(outcome->left));
@@ -458,8 +325,9 @@ static void keep(struct keeper *keeper, struct ky_outcome *outcome)
 		look_after_all(keeper);
 	}
 	look_around(keeper, outcome);
-	while (keeper->first && !keeper->is_abandoned)
-		end_capture(keeper, keeper->first, why_it_ends(keeper->first));
+	while (keeper->captures.first && !keeper->is_abandoned)
+		end_capture(keeper, keeper->captures.first,
+			    ky_kept_end_reason(keeper->captures.first));
 }
 
 /* ---- Birth and end ---- */
