@@ -28,6 +28,12 @@ int ky_loop_add(struct ky_loop *loop, int fd, uint32_t events, struct ky_watch *
 int ky_loop_change(struct ky_loop *loop, int fd, uint32_t events, struct ky_watch *watch);
 void ky_loop_remove(struct ky_loop *loop, int fd);
 
+/* Of two timeouts the earlier one; negative: never. */
+static inline int ky_loop_earlier(int a_ms, int b_ms)
+{
+	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
 /* Handles one event; 0: none came within `timeout_ms` (-1: for ever), -1: none can. */
 int ky_loop_step(struct ky_loop *loop, int timeout_ms);
 

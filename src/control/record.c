@@ -15,7 +15,6 @@
 #include <kymo/control.h>
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +35,7 @@
 #include "control/custody.h"
 #include "control/interpreter.h"
 #include "control/nested.h"
+#include "control/notice.h"
 #include "control/outputs.h"
 #include "control/process.h"
 #include "control/program.h"
@@ -47,10 +47,6 @@
 #define EXIT_CANNOT_RUN  126
 #define EXIT_NO_PROGRAM  127
 #define EXIT_OWN_FAILURE 125
-
-#define NOTICE_AFTER_NS 1000000000u /* what takes longer is worth a word */
-#define NS_PER_MS       1000000u
-#define PROGRESS_NS     200000000u /* from one percentage to the next */
 
 struct front {
 	struct kymo_recorder_options options;
@@ -68,12 +64,11 @@ struct front {
 	struct ky_window window;
 	struct kymo_config *config; /* that options borrow from; NULL: the caller's */
 	struct ky_outputs outputs;
-	char *command_line;   /* arguments separated by NUL */
-	int is_running;       /* the program */
-	uint64_t notice_ns;   /* when it is time to say what is waited for; 0: never */
-	uint64_t progress_ns; /* when it is time for the next percentage; 0: never */
-	int is_cut;           /* nobody else is waited for */
-	int is_detached;      /* nor the output */
+	char *command_line; /* arguments separated by NUL */
+	int is_running;     /* the program */
+	struct ky_notice notice;
+	int is_cut;      /* nobody else is waited for */
+	int is_detached; /* nor the output */
 };
 
 /* ---- Prepare ---- */
@@ -219,16 +214,6 @@ static void close_end(struct front *front)
 	front->end_fd = -1;
 }
 
-static void set_notice(struct front *front)
-{
-	const uint64_t due_ns = ky_monotonic_ns() + NOTICE_AFTER_NS;
-
-	if (front->options.notice)
-		front->notice_ns = due_ns;
-	if (front->options.progress && front->custody.is_finishing)
-		front->progress_ns = due_ns;
-}
-
 static void reap_program(struct front *front)
 {
 	int wait_status;
@@ -244,7 +229,7 @@ static void reap_program(struct front *front)
 	if (pid > 0)
 		front->result.exit_status = ky_exit_status(wait_status);
 	close_end(front);
-	set_notice(front);
+	ky_notice_begin(&front->notice);
 }
 
 static void see_end(void *owner, struct ky_watch *watch)
@@ -330,64 +315,6 @@ static int is_done(const struct front *front)
 	       ky_custody_count_processes(&front->custody, NULL) == 0;
 }
 
-/* What there is to wait for now that the program has ended. */
-static void tell_waiting(const struct front *front)
-{
-	const struct kymo_recorder_options *options = &front->options;
-	char text[sizeof(front->result.output) + 64];
-	pid_t pid = 0;
-	size_t count = ky_custody_count_processes(&front->custody, &pid);
-
-	if (front->custody.is_finishing)
-		snprintf(text, sizeof(text), "writing \"%s\"", front->result.output);
-	else if (count == 1)
-		snprintf(text, sizeof(text),
-			 "the program has ended, process %ld goes on: waiting for it",
-			 (long)pid);
-	else
-		snprintf(text, sizeof(text),
-			 "the program has ended, %zu processes go on: waiting for them",
-			 count);
-	options->notice(options->notice_context, text);
-}
-
-/* Milliseconds until it is time for a notice, or -1; gives it if it is. */
-static int expect_notice(struct front *front)
-{
-	uint64_t now = ky_monotonic_ns();
-
-	if (front->notice_ns == 0 || front->is_running)
-		return -1;
-	/* For nobody: what comes next is that it is written. */
-	if (is_done(front) && !front->custody.is_finishing)
-		return -1;
-	if (now < front->notice_ns)
-		return (int)((front->notice_ns - now) / NS_PER_MS) + 1;
-	front->notice_ns = 0;
-	tell_waiting(front);
-	return -1;
-}
-
-/* The same for the next percentage. */
-static int expect_progress(struct front *front)
-{
-	uint64_t now = ky_monotonic_ns();
-
-	if (front->progress_ns == 0 || front->is_running)
-		return -1;
-	if (now >= front->progress_ns) {
-		front->progress_ns = now + PROGRESS_NS;
-		front->options.progress(front->options.progress_context,
-					ky_custody_percent(&front->custody));
-	}
-	return (int)((front->progress_ns - now) / NS_PER_MS) + 1;
-}
-
-static int earlier(int a_ms, int b_ms)
-{
-	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
-}
-
 /* What is known to go on is not waited for, or the window has ended before it. */
 static uint32_t finish_flags(const struct front *front)
 {
@@ -399,20 +326,20 @@ static uint32_t finish_flags(const struct front *front)
 static void run(struct front *front)
 {
 	while (!front->is_detached && (front->is_running || !front->custody.is_over)) {
-		int timeout_ms = earlier(ky_reception_expire(&front->reception),
-					 expect_notice(front));
-		int window_ms =
-			earlier(ky_window_expire(&front->window), expect_progress(front));
+		int timeout_ms = ky_loop_earlier(ky_reception_expire(&front->reception),
+						 ky_window_expire(&front->window));
 		int is_last = is_done(front) && !front->custody.is_finishing;
 
+		/* What comes next, if this is the last, is that it is written. */
+		if (!front->is_running && !is_last)
+			timeout_ms = ky_loop_earlier(timeout_ms,
+						     ky_notice_expire(&front->notice));
 		/* What has come already is still taken in. */
-		if (ky_loop_step(&front->loop,
-				 is_last ? 0 : earlier(timeout_ms, window_ms)) ||
-		    !is_last)
+		if (ky_loop_step(&front->loop, is_last ? 0 : timeout_ms) || !is_last)
 			continue;
 		ky_reception_close(&front->reception);
 		ky_custody_finish(&front->custody, finish_flags(front));
-		set_notice(front);
+		ky_notice_begin(&front->notice);
 	}
 }
 
@@ -495,6 +422,9 @@ int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 	front->result.struct_size = sizeof(front->result);
 	front->result.exit_status = EXIT_OWN_FAILURE;
 	front->loop.epoll_fd = front->signal_fd = front->end_fd = -1;
+	front->notice = (struct ky_notice){.options = &front->options,
+					   .custody = &front->custody,
+					   .output = front->result.output};
 	front->program = (struct ky_program){.go_fd = -1, .error_fd = -1};
 	status = ky_recorder_read(options, &front->options, &front->config, error);
 	if (!status)
