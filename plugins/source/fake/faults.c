@@ -97,6 +97,7 @@ static void start_thread(void *(*body)(void *))
 static int32_t read_faults(const char *all, struct kymo_error *error)
 {
 	const char *text = all;
+	uint64_t wanted = 0;
 
 	while (*text) {
 		const size_t size = strcspn(text, "+");
@@ -114,9 +115,10 @@ static int32_t read_faults(const char *all, struct kymo_error *error)
 			}
 			return KYMO_ERROR_CONFIG;
 		}
-		fake_faults.wanted |= (uint64_t)1 << fault;
+		wanted |= (uint64_t)1 << fault;
 		text += size + (text[size] == '+');
 	}
+	fake_faults.wanted = wanted;
 	return KYMO_OK;
 }
 
@@ -181,22 +183,32 @@ static const struct kymo_host *spoil_host(const struct kymo_host *host)
 	return &spoilt_host;
 }
 
+/* Of the session that begins; create is called for the first one only. */
+static int32_t read_options(struct kymo_error *error)
+{
+	char text[1024];
+
+	fake_option_text(fake_faults.real, fake_faults.self, "status", NULL, text,
+			 sizeof(text));
+	fake_faults.status = (int32_t)strtol(text, NULL, 10);
+	fake_option_text(fake_faults.real, fake_faults.self, "fault", "FAKE_FAULT", text,
+			 sizeof(text));
+	return read_faults(text, error);
+}
+
 static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
 		      const struct kymo_source_numbers *numbers, void **source,
 		      struct kymo_error *error)
 {
-	char text[1024], path[2048];
+	char path[2048];
 	int32_t status;
 
 	fake_faults.real = host;
 	fake_faults.self = self;
-	fake_option_text(host, self, "status", NULL, text, sizeof(text));
-	fake_faults.status = (int32_t)strtol(text, NULL, 10);
-	fake_option_text(host, self, "fault", "FAKE_FAULT", text, sizeof(text));
-	fake_option_text(host, self, "report", "FAKE_REPORT", path, sizeof(path));
-	status = read_faults(text, error);
+	status = read_options(error);
 	if (status)
 		return status;
+	fake_option_text(host, self, "report", "FAKE_REPORT", path, sizeof(path));
 	if (path[0])
 		fake_report_open(path, fault_names);
 	if (fake_fault_is_wanted(FAKE_FAULT_CREATE))
@@ -209,6 +221,12 @@ static int32_t create(const struct kymo_host *host, struct kymo_source_host *sel
 static int32_t prepare(void *source, const struct kymo_source_session *session,
 		       struct kymo_error *error)
 {
+	const int32_t status = read_options(error);
+
+	if (status)
+		return status;
+	if (fake_faults.wanted)
+		fake_source.host = spoil_host(fake_faults.real);
 	fake_faults.every = (uint64_t)fake_option_number("every");
 	fake_faults.every += fake_faults.every == 0;
 	fake_faults.at = (uint64_t)fake_option_number("at");
