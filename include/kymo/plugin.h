@@ -187,7 +187,8 @@ struct kymo_source_numbers {
  *
  * A failing create, prepare or start leaves the source out: KYMO_ERROR_NOT_FOUND shows as
  * absent, _BUSY as busy, _PERMISSION as denied, all else as failed, with the error's
- * message as the reason.
+ * message as the reason. _CONFIG says that an option has a wrong value: in a program's
+ * own session, which cannot ask `check`, that refuses the session, if it has set one.
  */
 struct kymo_source_ops {
 	uint32_t struct_size;

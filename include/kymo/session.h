@@ -59,11 +59,12 @@ struct kymo_session_options {
 	 * Paths of source plug-ins (with a slash), or names of installed ones, each with
 	 * ":OPTION=VALUE" if need be; ends with NULL. Checked by prepare: an option that
 	 * a source does not have, or a number that is none, is KYMO_ERROR_CONFIG, and no
-	 * source has begun. A source that does not like a value is one that fails. One
-	 * that a vendor's runtime has to load has something to record where the variable
-	 * that `kymo doctor` shows for it is set before the runtime is first used; else
-	 * it is absent, and the trace says so. NULL: what is configured, else all that
-	 * runtimes have loaded.
+	 * source has begun. So is a value that a source refuses, with its reason; what
+	 * had begun beside it is ended. A source that comes later, when its runtime loads
+	 * it, and refuses has failed: see the trace. One that a vendor's runtime has to
+	 * load has something to record where the variable that `kymo doctor` shows for it
+	 * is set before the runtime is first used; else it is absent, and the trace says
+	 * so. NULL: what is configured, else all that runtimes have loaded.
 	 */
 	const char *const *sources;
 	uint64_t client_flags; /* KYMO_CLIENT_*: what the framework is to collect */
@@ -128,7 +129,8 @@ KYMO_API void kymo_session_destroy(struct kymo_session *session);
 /*
  * prepare makes the capture and starts the sources, of which nothing is recorded yet: the
  * warm-up. start opens the gate (and prepares first if that was not done). A source that
- * fails is left out: see the trace.
+ * fails is left out: see the trace. A prepare that is refused changes nothing: it may be
+ * tried again.
  */
 KYMO_API int32_t kymo_session_prepare(struct kymo_session *session,
 				      struct kymo_error *error);

@@ -5,10 +5,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/lock.h"
 #include "capture/gate.h"
 #include "session/host.h"
 #include "session/source.h"
+#include "session/wanted.h"
 
 #define POLL_NS       500000      /* of a late stop, and of guests */
 #define STOP_LIMIT_NS 2000000000u /* where nobody has said a deadline */
@@ -45,24 +47,36 @@ static int is_late(const struct ky_instance *instance)
 	return (int)__atomic_load_n(&instance->host->is_abandoned, __ATOMIC_RELAXED);
 }
 
+/* What a step's error says is anything: it becomes a text that ends, and is there. */
+static void complete(struct kymo_error *error, const char *step, int32_t status)
+{
+	error->message[sizeof(error->message) - 1] = '\0';
+	if (!error->message[0])
+		snprintf(error->message, sizeof(error->message), "%s failed: %s", step,
+			 kymo_status_text(status));
+}
+
 /* The source is not part of this session; what it said about that itself holds. */
 static void leave_out(struct ky_instance *instance, const char *step, int32_t status,
-		      const struct kymo_error *error)
+		      struct kymo_error *error)
 {
 	uint32_t *lock = &ky_gate()->source_lock;
-	char reason[128];
 	int has_failed_before;
 
+	complete(error, step, status);
 	ky_lock(lock);
 	has_failed_before = is_late(instance);
-	if (!has_failed_before)
+	if (!has_failed_before) {
 		instance->failed_epoch = session_epoch();
+		if (status == KYMO_ERROR_CONFIG) {
+			instance->refused_epoch = session_epoch();
+			instance->refusal = *error;
+		}
+	}
 	ky_unlock(lock);
-	if (has_failed_before || has_told(instance))
-		return;
-	snprintf(reason, sizeof(reason), "%s failed: %s", step, kymo_status_text(status));
-	ky_host_set_state(instance->host, ky_instance_state_of(status),
-			  error->message[0] ? error->message : reason, NULL);
+	if (!has_failed_before && !has_told(instance))
+		ky_host_set_state(instance->host, ky_instance_state_of(status),
+				  error->message, NULL);
 }
 
 /* Anchors every clock that only the source can read. */
@@ -269,9 +283,9 @@ static void end(struct ky_instance *instance)
 
 static void refuse(struct ky_instance *instance)
 {
-	static const struct kymo_error hung = {
+	struct kymo_error hung = {
 		.message = "a tick of its timer has not ended since an earlier session"};
-	static const struct kymo_error torn = {
+	struct kymo_error torn = {
 		.message = "this process was forked while its create ran in the parent"};
 
 	__atomic_store_n(&instance->host->has_told, 0, __ATOMIC_RELAXED);
@@ -338,6 +352,25 @@ uint32_t ky_instance_state_of(int32_t status)
 	}
 }
 
+static int has_option(const struct kymo_source_desc *desc, const char *wanted)
+{
+	for (size_t i = 0; desc->options && desc->options[i]; i++)
+		if (ky_wanted_option(wanted, desc->name, desc->options[i]->name).data)
+			return 1;
+	return 0;
+}
+
+int32_t ky_instance_refusal(const struct ky_instance *instance, const char *wanted,
+			    struct kymo_error *error)
+{
+	const struct kymo_source_desc *desc = instance->host->desc;
+
+	if (instance->refused_epoch != session_epoch() || !has_option(desc, wanted))
+		return KYMO_OK;
+	return ky_error_set(error, KYMO_ERROR_CONFIG, "source \"%s\": %s", desc->name,
+			    instance->refusal.message);
+}
+
 ky_step_fn ky_instance_next(const struct ky_instance *instance, int is_wanted)
 {
 	const struct ky_session_page *page = ky_session_page();
@@ -375,6 +408,7 @@ void ky_instance_reset(struct ky_instance *instance)
 	instance->host->is_abandoned = 0;
 	instance->drain.drain = NULL;
 	instance->failed_epoch = 0;
+	instance->refused_epoch = 0;
 	instance->is_recording = 0;
 	instance->guests = 0;
 	if (instance->is_claimed)

@@ -39,10 +39,19 @@ struct ky_instance {
 	const char *operation; /* the last that was entered, for people */
 	struct ky_drain drain; /* to be run as the next operation, or none */
 	uint64_t drain_deadline_ns;
+	uint32_t refused_epoch;    /* of the session whose configuration it has refused */
+	struct kymo_error refusal; /* and why */
 };
 
 /* KYMO_STATE_* of a source whose operation, or probe, has failed with this status. */
 uint32_t ky_instance_state_of(int32_t status);
+
+/*
+ * KYMO_ERROR_CONFIG with its reason if it has refused what is configured, and `wanted`
+ * sets an option of it. source_lock held.
+ */
+int32_t ky_instance_refusal(const struct ky_instance *instance, const char *wanted,
+			    struct kymo_error *error);
 
 typedef void (*ky_step_fn)(struct ky_instance *instance);
 

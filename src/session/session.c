@@ -155,6 +155,20 @@ static void stop_recording(struct kymo_session *session)
 	let_go(session);
 }
 
+/* What a prepare that is refused has made goes: the session is as it was. */
+static void undo_prepare(struct kymo_session *session)
+{
+	if (session->state == KY_SESSION_PREPARED)
+		stop_recording(session);
+	let_go(session);
+	ky_gate_forget(&session->embedded->capture);
+	ky_embedded_retire(session->embedded);
+	session->embedded = NULL;
+	free(session->wanted);
+	session->wanted = NULL;
+	session->state = KY_SESSION_NEW;
+}
+
 static int is_going_on(const struct kymo_session *session)
 {
 	return session->state == KY_SESSION_PREPARED ||
@@ -301,8 +315,10 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 	set_session(session);
 	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch,
 			 ky_monotonic_ns() + START_LIMIT_NS);
-	ky_client_prepare(session->client_flags);
-	return KYMO_OK;
+	status = ky_sources_refusal(error);
+	if (status == KYMO_OK)
+		ky_client_prepare(session->client_flags);
+	return status;
 }
 
 /* session_lock held; `*wanted` is taken if that succeeds. */
@@ -322,7 +338,10 @@ static int32_t prepare(struct kymo_session *session, char **wanted,
 		return status;
 	session->wanted = *wanted;
 	*wanted = NULL;
-	return warm_up(session, error);
+	status = warm_up(session, error);
+	if (status != KYMO_OK)
+		undo_prepare(session);
+	return status;
 }
 
 int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *error)

@@ -371,6 +371,18 @@ void ky_sources_begin(const char *wanted, uint32_t epoch, uint64_t deadline_ns)
 	settle(deadline_ns);
 }
 
+int32_t ky_sources_refusal(struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	lock_sources();
+	for (uint32_t i = 0; i < sources.count && status == KYMO_OK; i++)
+		status =
+			ky_instance_refusal(&sources.instances[i], sources.wanted, error);
+	unlock_sources();
+	return status;
+}
+
 void ky_sources_pause(uint32_t paused, uint64_t deadline_ns)
 {
 	lock_sources();

@@ -41,6 +41,12 @@ int32_t ky_sources_add(const struct kymo_plugin *plugin, struct kymo_error *erro
 #define KY_WANTED_MAX 16384u
 void ky_sources_begin(const char *wanted, uint32_t epoch, uint64_t deadline_ns);
 
+/*
+ * KYMO_ERROR_CONFIG with the reason if one of those that have begun, and that `wanted`
+ * sets an option of, has refused what is configured; it is left out, the others run.
+ */
+int32_t ky_sources_refusal(struct kymo_error *error);
+
 /* Stops and flushes all; there is a deadline. */
 void ky_sources_end(uint64_t deadline_ns);
 

@@ -34,7 +34,8 @@ struct memory_sink {
 	uint32_t process_count;
 	uint64_t pid;
 	struct kymo_trace_ledger ledger;
-	char sources[256]; /* "name=state " each */
+	char sources[256];  /* "name=state " each */
+	char reasons[1024]; /* of these states, as far as there are any */
 };
 
 static inline void memory_text(char *out, size_t size, struct kymo_str text)
@@ -139,6 +140,9 @@ static inline int32_t memory_end(void *context, const struct kymo_trace_end *end
 		memory_text(name, sizeof(name), end->sources[i]->name);
 		snprintf(sink->sources + size, sizeof(sink->sources) - size, "%s=%u ",
 			 name, end->sources[i]->state);
+		size = strlen(sink->reasons);
+		memory_text(sink->reasons + size, sizeof(sink->reasons) - size,
+			    end->sources[i]->reason);
 	}
 	return KYMO_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sources that a program's own session names, with their options. */
 #define _GNU_SOURCE /* mkdtemp */
+#include <kymo/plugin.h>
+
 #include "recorded.h"
 
 /* A session that is not prepared; the names end with NULL. */
@@ -70,6 +72,159 @@ static void what_is_refused_leaves_no_source_behind(void **state)
 	kymo_session_destroy(session);
 }
 
+/* ---- What a source itself says of its options ---- */
+
+/*
+ * A source of this test that sessions want which want the installed one, since it is
+ * called so.
+ */
+static struct {
+	int starts, stops;
+	int32_t status;
+} other;
+
+static int32_t create(const struct kymo_host *host, struct kymo_source_host *self,
+		      const struct kymo_source_numbers *numbers, void **source,
+		      struct kymo_error *error)
+{
+	(void)host, (void)self, (void)numbers, (void)error;
+	*source = &other;
+	return KYMO_OK;
+}
+
+static int32_t start(void *source, struct kymo_error *error)
+{
+	(void)source;
+	if (other.status != KYMO_OK) {
+		memset(error->message, 'x', sizeof(error->message)); /* without an end */
+		memcpy(error->message, "seed=7: too odd ", 16);
+		return other.status;
+	}
+	other.starts++;
+	return KYMO_OK;
+}
+
+static int32_t stop(void *source, uint64_t deadline_ns)
+{
+	(void)source, (void)deadline_ns;
+	other.stops++;
+	return KYMO_OK;
+}
+
+static void attach_other(void)
+{
+	static const struct kymo_source_ops ops = {.struct_size = sizeof(ops),
+						   .create = create,
+						   .start = start,
+						   .stop = stop};
+	static const struct kymo_source_desc source = {
+		.struct_size = sizeof(source), .name = "fake", .ops = &ops};
+	static const struct kymo_source_desc *const sources[] = {&source, NULL};
+	static const struct kymo_plugin plugin = {
+		.struct_size = sizeof(plugin),
+		.abi_major = KYMO_PLUGIN_ABI_MAJOR,
+		.name = "other",
+		.version = "1",
+		.license = "MIT",
+		.sources = sources,
+	};
+	const struct kymo_host *host;
+
+	assert_int_equal(kymo_agent_attach_v1(&plugin, &host, NULL), KYMO_OK);
+}
+
+static void assert_refused(struct kymo_session *session, const char *says)
+{
+	struct kymo_error error = {0};
+
+	assert_int_equal(kymo_session_prepare(session, &error), KYMO_ERROR_CONFIG);
+	assert_string_equal(error.message, says);
+	assert_int_equal(error.status, KYMO_ERROR_CONFIG);
+	/* As it was before, and in nobody's way. */
+	assert_int_equal(kymo_session_stop(session, &error), KYMO_ERROR_STATE);
+	assert_non_null(strstr(error.message, "not prepared"));
+	kymo_session_destroy(record(3));
+}
+
+/* By create at first, and by prepare when the source is there already. */
+static void a_value_that_a_source_refuses_is_refused_with_its_reason(void **state)
+{
+	static const char says[] = "source \"fake\": no fault is called so: late+typo";
+	const char *const bad[] = {"fake:seed=2", "fake:fault=late+typo", NULL};
+	const char *const good[] = {"fake:fault=twice", NULL};
+	struct kymo_session *session = session_of(bad);
+
+	(void)state;
+	assert_refused(session, says);
+	assert_refused(session, says);
+	kymo_session_destroy(session);
+
+	session = session_of(good);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+
+	session = session_of(bad);
+	assert_refused(session, says);
+	kymo_session_destroy(session);
+}
+
+static void what_had_begun_beside_it_is_ended(void **state)
+{
+	const char *const bad[] = {"fake:rate=0", NULL};
+	struct kymo_session *session = session_of(bad);
+
+	(void)state;
+	other.status = KYMO_OK;
+	assert_refused(session,
+		       "source \"fake\": no clock is like that: look at rate and "
+		       "bits");
+	/* The session of assert_refused names no source, so this one is in it too. */
+	assert_int_equal(other.starts, 2);
+	assert_int_equal(other.stops, 2);
+	kymo_session_destroy(session);
+}
+
+static void what_no_option_of_the_session_has_said_refuses_nothing(void **state)
+{
+	const char *const plain[] = {"fake", NULL};
+	struct kymo_session *session = session_of(plain);
+	struct memory_sink sink;
+
+	(void)state;
+	setenv("FAKE_FAULT", "typo", 1);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	unsetenv("FAKE_FAULT");
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	look_at(session, &sink);
+	assert_non_null(strstr(sink.sources, "fake=6 ")); /* FAILED */
+	assert_non_null(strstr(sink.reasons, "no fault is called so: typo"));
+	memory_free(&sink);
+	kymo_session_destroy(session);
+}
+
+/* Nothing is to be refused any more: it ends in the trace as what has failed, and why. */
+static void who_comes_later_and_refuses_its_options_has_failed(void **state)
+{
+	const char *const sources[] = {"fake:seed=7", NULL};
+	struct kymo_session *session = session_of(sources);
+	struct memory_sink sink;
+
+	(void)state;
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_OK);
+	other.status = KYMO_ERROR_CONFIG;
+	attach_other();
+	mark(5);
+	assert_int_equal(kymo_session_stop(session, NULL), KYMO_OK);
+	look_at(session, &sink);
+	assert_int_equal(sink.count, 5);
+	assert_non_null(strstr(sink.sources, "fake=3 ")); /* the one that was there */
+	assert_non_null(strstr(sink.sources, "fake#2=6 "));
+	assert_non_null(strstr(sink.reasons, "seed=7: too odd xxx"));
+	memory_free(&sink);
+	kymo_session_destroy(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,6 +232,11 @@ int main(void)
 		cmocka_unit_test(what_is_refused_leaves_no_source_behind),
 		cmocka_unit_test(
 			an_option_that_no_source_has_is_refused_before_anything_starts),
+		cmocka_unit_test(
+			a_value_that_a_source_refuses_is_refused_with_its_reason),
+		cmocka_unit_test(what_no_option_of_the_session_has_said_refuses_nothing),
+		cmocka_unit_test(who_comes_later_and_refuses_its_options_has_failed),
+		cmocka_unit_test(what_had_begun_beside_it_is_ended),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
