@@ -96,7 +96,9 @@ struct kymo_request_options {
  * Accepts a request, or refuses it with the reason and changes nothing: KYMO_ERROR_BUSY,
  * KYMO_ERROR_INVALID (a value, a start in the past, iterations that nobody tells of),
  * KYMO_ERROR_EXISTS, _NOT_FOUND or _PERMISSION (the path), _UNSUPPORTED (its suffix),
- * _CONFIG (the files that a session reads).
+ * _CONFIG (the files that a session reads, an option that a source does not have). What a
+ * source says of a value is known when its session is prepared, as the warm-up begins:
+ * the request has failed then, with that reason.
  */
 KYMO_API int32_t kymo_request_submit(const struct kymo_request_options *options,
 				     uint64_t *id, struct kymo_error *error);

@@ -16,6 +16,7 @@
 #include "session/plan.h"
 #include "session/save.h"
 #include "session/session.h"
+#include "session/source_load.h"
 
 #define SIZE_LEAST offsetof(struct kymo_request_options, context)
 
@@ -47,6 +48,8 @@ static int32_t make_request(const struct kymo_request_options *options,
 		status = ky_session_check_free(error);
 	if (status == KYMO_OK)
 		status = kymo_session_create(&out->session, options->session, error);
+	if (status == KYMO_OK)
+		status = ky_sources_check(out->session->sources, error);
 	if (status != KYMO_OK)
 		return status;
 	out->path = strdup(options->path);
@@ -68,7 +71,7 @@ int32_t kymo_request_submit(const struct kymo_request_options *options, uint64_t
 	/* First, for the session of the other is no reason that helps. */
 	if (status == KYMO_OK)
 		status = ky_request_check_idle(error);
-	/* Not under the lock: it may load sinks. */
+	/* Not under the lock: it may load sinks, and plug-ins. */
 	if (status == KYMO_OK)
 		status = make_request(&known, &request, error);
 	if (status == KYMO_OK)

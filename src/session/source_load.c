@@ -75,33 +75,56 @@ static int32_t add_source(const char *item, const struct kymo_plugin *plugin,
 		       : status;
 }
 
-int32_t ky_sources_load(char *const *names, char **wanted, struct kymo_error *error)
+/* The plug-in of each name, in their order: the list is the caller's. */
+static int32_t load_plugins(char *const *names, const struct kymo_plugin ***out,
+			    struct kymo_error *error)
 {
 	const struct kymo_plugin **plugins;
 	int32_t status = KYMO_OK;
 	size_t count = 0;
+
+	while (names[count])
+		count++;
+	plugins = calloc(count + 1, sizeof(*plugins));
+	if (!plugins)
+		return ky_error_no_memory(error);
+	for (size_t i = 0; i < count && status == KYMO_OK; i++)
+		status = load_plugin(names[i], &plugins[i], error);
+	if (status == KYMO_OK)
+		*out = plugins;
+	else
+		free(plugins);
+	return status;
+}
+
+int32_t ky_sources_check(char *const *names, struct kymo_error *error)
+{
+	const struct kymo_plugin **plugins = NULL;
+	int32_t status = names ? load_plugins(names, &plugins, error) : KYMO_OK;
+
+	free(plugins);
+	return status;
+}
+
+int32_t ky_sources_load(char *const *names, char **wanted, struct kymo_error *error)
+{
+	const struct kymo_plugin **plugins = NULL;
+	int32_t status;
 	char *list;
 
 	*wanted = NULL;
 	if (!names)
 		return KYMO_OK;
-	while (names[count])
-		count++;
-	plugins = calloc(count + 1, sizeof(*plugins));
 	list = malloc(KY_WANTED_MAX);
-	if (!plugins || !list) {
-		status = ky_error_no_memory(error);
-		goto out;
-	}
+	if (!list)
+		return ky_error_no_memory(error);
 	/* Not "", which is all sources, where none is named. */
 	snprintf(list, KY_WANTED_MAX, ",");
-	for (size_t i = 0; i < count && status == KYMO_OK; i++)
-		status = load_plugin(names[i], &plugins[i], error);
+	status = load_plugins(names, &plugins, error);
 	/* Only now, so that none is there when another one is refused. */
-	for (size_t i = 0; i < count && status == KYMO_OK; i++)
+	for (size_t i = 0; status == KYMO_OK && names[i]; i++)
 		if (plugins[i])
 			status = add_source(names[i], plugins[i], list, error);
-out:
 	free(plugins);
 	if (status == KYMO_OK)
 		*wanted = list;

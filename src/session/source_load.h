@@ -15,4 +15,7 @@
  */
 int32_t ky_sources_load(char *const *names, char **wanted, struct kymo_error *error);
 
+/* Whether that would be refused; no source is added. */
+int32_t ky_sources_check(char *const *names, struct kymo_error *error);
+
 #endif

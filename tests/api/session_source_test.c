@@ -225,6 +225,52 @@ static void who_comes_later_and_refuses_its_options_has_failed(void **state)
 	kymo_session_destroy(session);
 }
 
+/* ---- Requests ---- */
+
+static struct kymo_request_options request_with(const char *const *sources)
+{
+	static struct kymo_session_options session;
+
+	session = (struct kymo_session_options){.struct_size = sizeof(session),
+						.sources = sources};
+	return (struct kymo_request_options){
+		.struct_size = sizeof(struct kymo_request_options),
+		.duration_ms = 10,
+		.path = in_folder("request.kymo"),
+		.session = &session,
+	};
+}
+
+static void a_request_with_an_option_that_there_is_not_is_not_accepted(void **state)
+{
+	const char *const bad[] = {"fake:seed=2", "fake:sed=1", NULL};
+	const struct kymo_request_options options = request_with(bad);
+	struct kymo_error error = {0};
+	uint64_t id = 7;
+
+	(void)state;
+	assert_int_equal(kymo_request_submit(&options, &id, &error), KYMO_ERROR_CONFIG);
+	assert_non_null(strstr(error.message, "source \"fake\" has no option \"sed\""));
+	assert_int_equal(id, 7);
+}
+
+static void a_request_whose_options_the_source_refuses_fails_with_its_reason(void **state)
+{
+	const char *const bad[] = {"fake:fault=typo", NULL};
+	const struct kymo_request_options options = request_with(bad);
+	struct kymo_request_status ended = {.struct_size = sizeof(ended)};
+	uint64_t id;
+
+	(void)state;
+	assert_int_equal(kymo_request_submit(&options, &id, NULL), KYMO_OK);
+	assert_int_equal(kymo_request_wait(id, 20000, &ended), KYMO_OK);
+	assert_int_equal(ended.state, KYMO_REQUEST_FAILED);
+	assert_string_equal(ended.reason, "source \"fake\": no fault is called so: typo");
+	assert_string_equal(ended.path, "");
+	assert_int_equal(count_files(), 0);
+	kymo_session_destroy(record(3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +281,10 @@ int main(void)
 		cmocka_unit_test(
 			a_value_that_a_source_refuses_is_refused_with_its_reason),
 		cmocka_unit_test(what_no_option_of_the_session_has_said_refuses_nothing),
+		cmocka_unit_test(
+			a_request_with_an_option_that_there_is_not_is_not_accepted),
+		cmocka_unit_test(
+			a_request_whose_options_the_source_refuses_fails_with_its_reason),
 		cmocka_unit_test(who_comes_later_and_refuses_its_options_has_failed),
 		cmocka_unit_test(what_had_begun_beside_it_is_ended),
 	};
