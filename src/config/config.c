@@ -413,3 +413,11 @@ uint64_t ky_config_buffer_size(const struct kymo_config *config)
 		return KY_BUDGET_MIN;
 	return size < KY_BUDGET_MAX ? size : KY_BUDGET_MAX;
 }
+
+int32_t ky_config_blame(int32_t status, const char *origin, enum ky_key_id id,
+			struct kymo_error *error)
+{
+	if (status != KYMO_OK && origin)
+		ky_error_wrap(error, "%s: %s", origin, ky_key_at(id)->name);
+	return status;
+}

@@ -24,4 +24,11 @@ const char *ky_config_output(const struct kymo_config *config);
 /* Memory for the records of a process, by either key; 0: the default. */
 uint64_t ky_config_buffer_size(const struct kymo_config *config);
 
+/*
+ * Who has typed nothing has to be told where to look: puts `origin`, where there is one,
+ * and the key in front of what is wrong with its value. Returns `status`.
+ */
+int32_t ky_config_blame(int32_t status, const char *origin, enum ky_key_id id,
+			struct kymo_error *error);
+
 #endif

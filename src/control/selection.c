@@ -9,6 +9,7 @@
 #include <kymo/control.h>
 
 #include "base/error.h"
+#include "config/config.h"
 #include "control/option.h"
 #include "plugin/loader.h"
 #include "plugin/option.h"
@@ -337,15 +338,6 @@ static int32_t bring_in(struct visit *visit, struct chosen *chosen)
 	return status;
 }
 
-/* Who has typed nothing has to be told where to look. */
-static int32_t blame(const struct visit *visit, int32_t status, const char *origin,
-		     const char *key)
-{
-	if (status && origin)
-		ky_error_wrap(visit->error, "%s: %s", origin, key);
-	return status;
-}
-
 /* Now that all names are known: which types, and so which sources, there will be. */
 static int32_t bring_all_in(struct visit *visit, const char *types)
 {
@@ -364,12 +356,14 @@ static int32_t bring_all_in(struct visit *visit, const char *types)
 		status = ky_type_filter_check(selection->types, visit->types,
 					      visit->chosen_count + 1, visit->error);
 	if (status)
-		return blame(visit, status, selection->types_origin, "ACTIVITY_TYPES");
+		return ky_config_blame(status, selection->types_origin,
+				       KY_KEY_ACTIVITY_TYPES, visit->error);
 	for (size_t i = 0; i < visit->chosen_count && !status; i++)
 		if (ky_type_filter_wants_any(selection->types, visit->table,
 					     &visit->types[i]))
 			status = bring_in(visit, &visit->chosen[i]);
-	return blame(visit, status, selection->sources_origin, "KYMO_SOURCES");
+	return ky_config_blame(status, selection->sources_origin, KY_KEY_SOURCES,
+			       visit->error);
 }
 
 /* The program's own marks: no plug-in is looked for. */
@@ -448,8 +442,8 @@ int32_t ky_selection_make(struct ky_selection *out, const char *const *sources,
 	if (!status)
 		status = ky_environment_create(&out->environment, variables, error);
 	if (!status)
-		status = blame(visit, visit_all(visit, sources), out->sources_origin,
-			       "KYMO_SOURCES");
+		status = ky_config_blame(visit_all(visit, sources), out->sources_origin,
+					 KY_KEY_SOURCES, visit->error);
 	if (!status)
 		status = bring_all_in(visit, types);
 	if (!status)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/thread.h"
+#include "config/config.h"
 #include "session/page.h"
 #include "session/plan.h"
 #include "session/save.h"
@@ -49,7 +50,9 @@ static int32_t make_request(const struct kymo_request_options *options,
 	if (status == KYMO_OK)
 		status = kymo_session_create(&out->session, options->session, error);
 	if (status == KYMO_OK)
-		status = ky_sources_check(out->session->sources, error);
+		status = ky_config_blame(ky_sources_check(out->session->sources, error),
+					 out->session->sources_origin, KY_KEY_SOURCES,
+					 error);
 	if (status != KYMO_OK)
 		return status;
 	out->path = strdup(options->path);

@@ -26,6 +26,7 @@
 #include "base/hash.h"
 #include "base/lock.h"
 #include "capture/lease.h"
+#include "config/config.h"
 #include "record/dictionary.h"
 #include "session/client.h"
 #include "session/identity.h"
@@ -90,15 +91,6 @@ int32_t ky_session_check(const struct kymo_session *session, uint32_t state,
 }
 
 /* ---- Create and destroy ---- */
-
-/* NULL stays NULL. */
-static int32_t copy_text(const char *from, char **out, struct kymo_error *error)
-{
-	*out = from ? strdup(from) : NULL;
-	if (from && !*out)
-		return ky_error_no_memory(error);
-	return KYMO_OK;
-}
 
 /* Which one has begun; while one has, the program adds no activity types. */
 static void set_session(struct kymo_session *session)
@@ -193,10 +185,8 @@ void kymo_session_destroy(struct kymo_session *session)
 	unlock_sessions();
 	ky_stages_tell();
 	ky_stages_close(&session->stages);
-	ky_session_sources_free(session->sources);
-	free(session->types);
+	ky_session_options_free(session);
 	ky_session_metadata_free(session);
-	free(session->range);
 	free(session->wanted);
 	free(session);
 }
@@ -223,19 +213,7 @@ int32_t kymo_session_create(struct kymo_session **out,
 		goto out;
 	}
 	session->pid = getpid();
-	session->overflow = known.overflow;
-	session->buffer_size = known.buffer_size;
-	session->client_flags = known.client_flags;
-	session->start_paused = known.start_paused;
-	if (known.sources)
-		status = ky_session_sources_copy(known.sources, &session->sources, error);
-	if (status == KYMO_OK)
-		status = copy_text(known.types, &session->types, error);
-	if (status == KYMO_OK)
-		status = ky_stages_open(&session->stages,
-					known.config ? known.config : own, error);
-	if (status == KYMO_OK)
-		status = copy_text(known.capture_range, &session->range, error);
+	status = ky_session_options_keep(session, &known, own, error);
 	if (status != KYMO_OK)
 		kymo_session_destroy(session);
 	else
@@ -266,6 +244,16 @@ static int32_t check_nobody_else(struct kymo_error *error)
 			    "this program is being recorded from outside by %s, until "
 			    "it ends or the recording does",
 			    recorder);
+}
+
+static int32_t make_types(struct kymo_session *session, const char *wanted,
+			  struct kymo_error *error)
+{
+	int32_t status = ky_wanted_types_make(session->wanted_types, session->types,
+					      wanted, error);
+
+	return ky_config_blame(status, session->types_origin, KY_KEY_ACTIVITY_TYPES,
+			       error);
 }
 
 /* session_lock held. */
@@ -315,7 +303,8 @@ static int32_t warm_up(struct kymo_session *session, struct kymo_error *error)
 	set_session(session);
 	ky_sources_begin(session->wanted ? session->wanted : "", ky_gate()->paused_epoch,
 			 ky_monotonic_ns() + START_LIMIT_NS);
-	status = ky_sources_refusal(error);
+	status = ky_config_blame(ky_sources_refusal(error), session->sources_origin,
+				 KY_KEY_SOURCES, error);
 	if (status == KYMO_OK)
 		ky_client_prepare(session->client_flags);
 	return status;
@@ -330,8 +319,7 @@ static int32_t prepare(struct kymo_session *session, char **wanted,
 	if (status == KYMO_OK)
 		status = check_nobody_else(error);
 	if (status == KYMO_OK)
-		status = ky_wanted_types_make(session->wanted_types, session->types,
-					      *wanted ? *wanted : "", error);
+		status = make_types(session, *wanted ? *wanted : "", error);
 	if (status == KYMO_OK)
 		status = make_capture(session, error);
 	if (status != KYMO_OK)
@@ -353,7 +341,8 @@ int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *erro
 	ky_gate_decide();
 	status = ky_sources_load(session->sources, &wanted, error);
 	if (status != KYMO_OK)
-		return status;
+		return ky_config_blame(status, session->sources_origin, KY_KEY_SOURCES,
+				       error);
 	lock_sessions();
 	status = prepare(session, &wanted, error);
 	unlock_sessions();

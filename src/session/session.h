@@ -31,6 +31,8 @@ struct kymo_session {
 	char **sources; /* as given in the options, or NULL */
 	char *types;    /* the same */
 	char *range;    /* the same */
+	/* Where the first two were configured, if not there: "/etc/kymo.conf:3". */
+	char *sources_origin, *types_origin;
 	uint32_t start_paused;
 	uint32_t is_leaving; /* freed when nobody uses it any more; under session_lock */
 	char *wanted;        /* for ky_sources_begin; NULL until prepared, and for all */

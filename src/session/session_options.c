@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "session/embedded.h"
 #include "session/range.h"
+#include "session/session.h"
 #include "session/sinks.h"
 
 #define SIZE_LEAST offsetof(struct kymo_session_options, buffer_size)
@@ -103,18 +104,33 @@ int32_t ky_session_options_read(const struct kymo_session_options *options,
 	return status;
 }
 
-void ky_session_sources_free(char **sources)
+void ky_session_options_free(struct kymo_session *session)
 {
-	for (size_t i = 0; sources && sources[i]; i++)
-		free(sources[i]);
-	free(sources);
+	for (size_t i = 0; session->sources && session->sources[i]; i++)
+		free(session->sources[i]);
+	free(session->sources);
+	free(session->types);
+	free(session->range);
+	free(session->sources_origin);
+	free(session->types_origin);
 }
 
-int32_t ky_session_sources_copy(const char *const *from, char ***out,
-				struct kymo_error *error)
+/* NULL stays NULL. */
+static int32_t copy_text(const char *from, char **out, struct kymo_error *error)
+{
+	*out = from ? strdup(from) : NULL;
+	if (from && !*out)
+		return ky_error_no_memory(error);
+	return KYMO_OK;
+}
+
+/* A list that ends with NULL, or NULL. */
+static int32_t copy_list(const char *const *from, char ***out, struct kymo_error *error)
 {
 	size_t count = 0;
 
+	if (!from)
+		return KYMO_OK;
 	while (from[count])
 		count++;
 	*out = calloc(count + 1, sizeof(**out));
@@ -126,4 +142,30 @@ int32_t ky_session_sources_copy(const char *const *from, char ***out,
 			return ky_error_no_memory(error);
 	}
 	return KYMO_OK;
+}
+
+int32_t ky_session_options_keep(struct kymo_session *session,
+				const struct kymo_session_options *known,
+				const struct kymo_config *own, struct kymo_error *error)
+{
+	const struct kymo_config *config = known->config ? known->config : own;
+	const struct ky_value *sources = ky_config_value(config, KY_KEY_SOURCES);
+	const struct ky_value *types = ky_config_value(config, KY_KEY_ACTIVITY_TYPES);
+	int32_t status = copy_list(known->sources, &session->sources, error);
+
+	session->overflow = known->overflow;
+	session->buffer_size = known->buffer_size;
+	session->client_flags = known->client_flags;
+	session->start_paused = known->start_paused;
+	if (status == KYMO_OK)
+		status = copy_text(known->types, &session->types, error);
+	if (status == KYMO_OK)
+		status = copy_text(known->capture_range, &session->range, error);
+	if (status == KYMO_OK && known->sources == (const char *const *)sources->list)
+		status = copy_text(sources->origin, &session->sources_origin, error);
+	if (status == KYMO_OK && known->types == types->text)
+		status = copy_text(types->origin, &session->types_origin, error);
+	if (status == KYMO_OK)
+		status = ky_stages_open(&session->stages, config, error);
+	return status;
 }

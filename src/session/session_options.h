@@ -14,9 +14,14 @@ int32_t ky_session_options_read(const struct kymo_session_options *options,
 				struct kymo_session_options *out,
 				struct kymo_config **own, struct kymo_error *error);
 
-/* A list that ends with NULL. What a copy that failed has made is to be freed as well. */
-void ky_session_sources_free(char **sources);
-int32_t ky_session_sources_copy(const char *const *from, char ***out,
-				struct kymo_error *error);
+/*
+ * Copies what the session keeps of what was read so. What a copy that failed has made is
+ * to be freed as well.
+ */
+struct kymo_session;
+void ky_session_options_free(struct kymo_session *session);
+int32_t ky_session_options_keep(struct kymo_session *session,
+				const struct kymo_session_options *known,
+				const struct kymo_config *own, struct kymo_error *error);
 
 #endif

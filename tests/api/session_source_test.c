@@ -225,6 +225,49 @@ static void who_comes_later_and_refuses_its_options_has_failed(void **state)
 	kymo_session_destroy(session);
 }
 
+/* ---- What is configured ---- */
+
+/* Of a session that is made as it is configured, in its prepare. */
+static void assert_prepare_says(const char *says)
+{
+	struct kymo_session *session = new_session();
+	struct kymo_error error = {0};
+
+	assert_int_equal(kymo_session_prepare(session, &error), KYMO_ERROR_CONFIG);
+	if (strncmp(error.message, says, strlen(says)) != 0)
+		fail_msg("\"%s\" does not begin with \"%s\"", error.message, says);
+	kymo_session_destroy(session);
+}
+
+static void write_config(const char *text)
+{
+	FILE *file = fopen(in_folder("kymo.conf"), "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void what_is_refused_is_said_with_where_it_was_configured(void **state)
+{
+	char says[sizeof(folder) + 80];
+
+	(void)state;
+	setenv("KYMO_CONFIG", in_folder("kymo.conf"), 1);
+	write_config("\nACTIVITY_TYPES = kernle\n");
+	snprintf(says, sizeof(says), "%s/kymo.conf:2: ACTIVITY_TYPES: ", folder);
+	assert_prepare_says(says);
+	write_config("KYMO_SOURCES = fake:fault=typo\n");
+	snprintf(says, sizeof(says),
+		 "%s/kymo.conf:1: KYMO_SOURCES: source \"fake\": no fault", folder);
+	assert_prepare_says(says);
+	setenv("KYMO_SOURCES", "fake:sed=1", 1);
+	assert_prepare_says("environment: KYMO_SOURCES: source \"fake\" has no option");
+	unsetenv("KYMO_SOURCES");
+	unsetenv("KYMO_CONFIG");
+	unlink(in_folder("kymo.conf"));
+}
+
 /* ---- Requests ---- */
 
 static struct kymo_request_options request_with(const char *const *sources)
@@ -250,7 +293,8 @@ static void a_request_with_an_option_that_there_is_not_is_not_accepted(void **st
 
 	(void)state;
 	assert_int_equal(kymo_request_submit(&options, &id, &error), KYMO_ERROR_CONFIG);
-	assert_non_null(strstr(error.message, "source \"fake\" has no option \"sed\""));
+	assert_ptr_equal(strstr(error.message, "source \"fake\" has no option \"sed\""),
+			 error.message);
 	assert_int_equal(id, 7);
 }
 
@@ -281,6 +325,7 @@ int main(void)
 		cmocka_unit_test(
 			a_value_that_a_source_refuses_is_refused_with_its_reason),
 		cmocka_unit_test(what_no_option_of_the_session_has_said_refuses_nothing),
+		cmocka_unit_test(what_is_refused_is_said_with_where_it_was_configured),
 		cmocka_unit_test(
 			a_request_with_an_option_that_there_is_not_is_not_accepted),
 		cmocka_unit_test(
