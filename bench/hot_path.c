@@ -6,6 +6,7 @@
  *
  *     floor            2 readings, 64 bytes stored
  *     mark_span        kymo_mark_begin + kymo_mark_end2 with two values
+ *     mark_values      the same by kymo_mark_end_values
  *     table_record     one record with a source's own times, through the host table
  *     table_batch8     the same, eight in one call: per record
  *     mark_off         kymo_mark_begin + kymo_mark_end with the gate off
@@ -142,6 +143,19 @@ static void do_mark_span(unsigned int count)
 	}
 }
 
+static void do_mark_values(unsigned int count)
+{
+	struct kymo_value values[] = {{.key = key0, .type = KYMO_VALUE_UINT64},
+				      {.key = key1, .type = KYMO_VALUE_UINT64}};
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t begin = kymo_mark_begin();
+
+		values[0].u64 = values[1].u64 = i;
+		kymo_mark_end_values(begin, name, values, 2);
+	}
+}
+
 static void do_mark_off(unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++) {
@@ -231,6 +245,7 @@ int main(void)
 		{"floor", do_floor, 1},
 #endif
 		{"mark_span", do_mark_span, 0},
+		{"mark_values", do_mark_values, 0},
 		{"table_record", do_table_record, 0},
 		{"table_batch8", do_table_batch8, 0},
 		{"mark_off", do_mark_off, 1},

@@ -329,11 +329,12 @@ static void a_key_that_stands_twice_in_a_set_is_refused(void **state)
 	assert_int_not_equal(table->attributes(host, values, 3), 0);
 	assert_int_equal(heard.count, 0);
 	assert_int_equal(table->attributes(host, values, 4), 0);
+	assert_int_equal(table->attributes(host, values + 2, 2), 0);
 	kymo_log_to(NULL, NULL);
 	assert_string_equal(heard.text,
 			    "source \"npu\": the key \"a tile\" stands twice in "
 			    "one set of attributes, which is left out");
-	assert_int_equal(counts_of(host)->invalid, before + 1);
+	assert_int_equal(counts_of(host)->invalid, before + 2);
 }
 
 static void a_code_address_has_its_object(void **state)
