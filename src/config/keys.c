@@ -25,6 +25,11 @@
 #define OF_LOG      "nothing is printed; observers choose what they hear"
 #define OF_SNAPSHOT "the program takes snapshots of memory itself (client.h)"
 
+/*
+ * libkineto's keep their names, also those of a vendor's runtime: who has a configuration
+ * for it is not refused, and hears what takes the place of a key that does nothing here.
+ * To the rest of the library they are texts like any other.
+ */
 static const struct ky_key keys[] = {
 	[KY_KEY_SOURCES] = {OWN("SOURCES"), .kind = KY_KIND_LIST,
 			    .use = "sources to record: NAME[:OPTION=VALUE], ..."},
