@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 
 #define INT64   KYMO_VALUE_INT64
 #define UINT64  KYMO_VALUE_UINT64
@@ -230,6 +231,17 @@ static uint32_t class_of(uint32_t type)
 int ky_value_types_are_alike(uint32_t type, uint32_t other)
 {
 	return class_of(type) == class_of(other);
+}
+
+enum ky_reference ky_known_key_reference(struct kymo_str name)
+{
+	if (ky_str_is(name, "wait_on_stream"))
+		return KY_REFERENCE_QUEUE;
+	if (ky_str_is(name, "wait_on_cuda_event_record_corr_id"))
+		return KY_REFERENCE_CORRELATION;
+	if (ky_str_is(name, "stream"))
+		return KY_REFERENCE_BESIDE;
+	return KY_REFERENCE_NONE;
 }
 
 static int is_free(const char *name)

@@ -22,4 +22,17 @@ int ky_value_types_are_alike(uint32_t type, uint32_t other);
  */
 int32_t ky_known_key_check(const char *name, uint32_t type, struct kymo_error *error);
 
+/*
+ * What the values of a key are by which readers find another event. A source says it as
+ * it knows it itself; a trace has numbers of its own for both.
+ */
+enum ky_reference {
+	KY_REFERENCE_NONE,
+	KY_REFERENCE_QUEUE,       /* `native` of a queue of the same device */
+	KY_REFERENCE_CORRELATION, /* in the domain of the record */
+	KY_REFERENCE_BESIDE,      /* of a track: a queue that it is a further row of */
+};
+
+enum ky_reference ky_known_key_reference(struct kymo_str name);
+
 #endif

@@ -9,7 +9,7 @@
 #include "timeline/values.h"
 
 #define BATCH_EVENTS    256u
-#define EVENTS_PER_STEP 4u /* room kept: two announced tracks, an event, an arrow */
+#define EVENTS_PER_STEP 5u /* room kept: an arrow, and two tracks beside queues */
 
 struct batch {
 	const struct ky_emit *emit;
@@ -50,8 +50,8 @@ static struct kymo_trace_event *add_event(struct batch *batch)
 }
 
 /* The shown track; announces it if it is new. NULL: no memory. */
-static const struct kymo_trace_track *show_track(struct batch *batch, uint32_t index,
-						 uint32_t lane)
+static const struct kymo_trace_track *show_one(struct batch *batch, uint32_t index,
+					       uint32_t lane)
 {
 	int is_new = 0;
 	const struct kymo_trace_track *track =
@@ -64,6 +64,18 @@ static const struct kymo_trace_track *show_track(struct batch *batch, uint32_t i
 		event->track = track;
 	}
 	return track;
+}
+
+/* A queue comes before what is beside it: its row is the one that sinks number by it. */
+static const struct kymo_trace_track *show_track(struct batch *batch, uint32_t index,
+						 uint32_t lane)
+{
+	const struct ky_model_track *queue =
+		ky_model_track(batch->emit->model, index)->queue;
+
+	if (queue && !show_one(batch, queue->trace.index, 0))
+		return NULL;
+	return show_one(batch, index, lane);
 }
 
 /* A type of a source's own is one, too, if it is shown as one. */
@@ -166,9 +178,14 @@ static int32_t resolve(struct batch *batch, struct kymo_trace_event *event,
 	values->capture = capture;
 	values->clock = ky_record_clock(capture, first);
 	values->near_ns = item->when.begin_ns;
+	values->track = event->track;
 	type = &capture->types[first->type < capture->type_count ? first->type : 0];
 	if (ky_place_role(item->when.place) & KY_ROLE_PROJECTED)
 		return resolve_projected(batch, event, type, first, lines);
+	status = ky_join_referred(batch->emit->join, &item->when, &values->referred,
+				  batch->error);
+	if (status != KYMO_OK)
+		return status;
 	event->type = type->type;
 	event->flags = first->flags;
 	if (first->kind == KYMO_KIND_OPEN)
@@ -280,6 +297,7 @@ int32_t ky_emit_run(const struct ky_emit *emit, struct kymo_error *error)
 	batch->emit = emit;
 	batch->error = error;
 	batch->values.arena = &batch->arena;
+	batch->values.model = emit->model;
 	for (size_t i = 0; i < BATCH_EVENTS; i++)
 		batch->list[i] = &batch->events[i];
 	status = ky_lines_create(&batch->lines, emit->model, error);

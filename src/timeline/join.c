@@ -20,6 +20,7 @@
 #define PART_TARGET_UNTIMED 5u
 #define PART_LINK_FROM      6u
 #define PART_LINK_TO        7u
+#define PART_REFERENCE      8u
 
 /* Of the ends of a link, `when.place` is the LINK record's and `row.track` its name. */
 struct member {
@@ -48,16 +49,18 @@ struct group {
 	struct member origin, first; /* first: what a link's end means */
 	int has_origin, has_untimed_origin, has_first, has_untimed, has_target;
 	int is_expecting, has_result; /* a launch that did not fail; what came of it */
+	uint64_t shown;               /* the first number of it; 0: nothing is drawn */
 	uint64_t single[2]; /* of host, device: the other one may share it; 0: none */
 };
 
 struct ky_join {
 	const struct ky_model *model;
 	struct kymo_trace_ledger *ledger;
-	struct ky_sorter *members, *link_ends, *numbers, *arrows;
+	struct ky_sorter *members, *link_ends, *numbers, *arrows, *referred;
 	struct ky_sorter *relations; /* borrowed; NULL: numbers and arrows are wanted */
 	const struct ky_number *number; /* the heads of the sorted ones */
 	const struct ky_arrow *arrow;
+	const struct ky_referred *reference;
 	struct ky_arrow last_arrow; /* to leave out another one like it */
 	uint64_t last_number;
 };
@@ -145,13 +148,24 @@ int32_t ky_join_add_link(struct ky_join *join, const struct ky_link *link,
 	return status;
 }
 
+int32_t ky_join_add_reference(struct ky_join *join, const struct ky_moment *when,
+			      uint32_t domain, uint64_t value, struct kymo_error *error)
+{
+	const struct ky_item item = {.when = *when, .domain = domain, .value = value};
+
+	return add_member(join, &item, 0, PART_REFERENCE, error);
+}
+
 /* ---- Joining ---- */
 
-static int32_t give_number(struct ky_join *join, const struct member *member,
-			   uint64_t number, uint64_t launch, struct kymo_error *error)
+static int32_t give_number(struct ky_join *join, struct group *group,
+			   const struct member *member, uint64_t number, uint64_t launch,
+			   struct kymo_error *error)
 {
 	struct ky_number item = {member->when, number, launch};
 
+	if (group->shown == 0)
+		group->shown = number;
 	if (join->relations)
 		return KYMO_OK;
 	return ky_sorter_push(join->numbers, &item, error);
@@ -207,13 +221,13 @@ static int32_t join_target(struct ky_join *join, struct group *group,
 			join->ledger->arrows_untimed++;
 		else
 			join->ledger->arrows_no_launch++;
-		return give_number(join, target, ++join->last_number, 0, error);
+		return give_number(join, group, target, ++join->last_number, 0, error);
 	}
 	if (!group->has_target)
-		status = give_number(join, target, group->number, 0, error);
+		status = give_number(join, group, target, group->number, 0, error);
 	else
-		status = give_number(join, target, ++join->last_number, group->number,
-				     error);
+		status = give_number(join, group, target, ++join->last_number,
+				     group->number, error);
 	group->has_target = 1;
 	if (status != KYMO_OK)
 		return status;
@@ -239,7 +253,7 @@ static int32_t join_other(struct ky_join *join, struct group *group,
 		if (!group->has_origin && group->single[side] == 0)
 			group->single[side] = number;
 	}
-	return give_number(join, member, number, group->number, error);
+	return give_number(join, group, member, number, group->number, error);
 }
 
 static int32_t find_link_end(struct ky_join *join, const struct group *group,
@@ -273,7 +287,15 @@ static int32_t join_origin(struct ky_join *join, struct group *group,
 		group->origin = *member;
 		group->number = number;
 	}
-	return give_number(join, member, number, 0, error);
+	return give_number(join, group, member, number, 0, error);
+}
+
+static int32_t find_referred(struct ky_join *join, const struct group *group,
+			     const struct member *member, struct kymo_error *error)
+{
+	const struct ky_referred referred = {member->when, group->shown};
+
+	return group->shown ? ky_sorter_push(join->referred, &referred, error) : KYMO_OK;
 }
 
 /* Also of what cannot be drawn: it is there. */
@@ -315,6 +337,8 @@ static int32_t join_member(struct ky_join *join, struct group *group,
 	case PART_LINK_FROM:
 	case PART_LINK_TO:
 		return find_link_end(join, group, member, part - PART_LINK_FROM, error);
+	case PART_REFERENCE:
+		return find_referred(join, group, member, error);
 	case PART_ORIGIN_UNTIMED:
 		group->has_untimed_origin = 1;
 		break;
@@ -418,6 +442,15 @@ static int32_t next_arrow(struct ky_join *join, struct kymo_error *error)
 	return status == KYMO_END ? KYMO_OK : status;
 }
 
+static int32_t next_referred(struct ky_join *join, struct kymo_error *error)
+{
+	const void *item;
+	int32_t status = ky_sorter_next(join->referred, &item, error);
+
+	join->reference = status == KYMO_OK ? item : NULL;
+	return status == KYMO_END ? KYMO_OK : status;
+}
+
 int32_t ky_join_run(struct ky_join *join, struct kymo_error *error)
 {
 	int32_t status = join_members(join, error);
@@ -433,9 +466,13 @@ int32_t ky_join_run(struct ky_join *join, struct kymo_error *error)
 	if (status == KYMO_OK)
 		status = ky_sorter_finish(join->arrows, error);
 	if (status == KYMO_OK)
+		status = ky_sorter_finish(join->referred, error);
+	if (status == KYMO_OK)
 		status = next_number(join, error);
 	if (status == KYMO_OK)
 		status = next_arrow(join, error);
+	if (status == KYMO_OK)
+		status = next_referred(join, error);
 	return status;
 }
 
@@ -459,6 +496,23 @@ int32_t ky_join_arrow(struct ky_join *join, const struct ky_moment *when,
 	return next_arrow(join, error);
 }
 
+int32_t ky_join_referred(struct ky_join *join, const struct ky_moment *when,
+			 uint64_t *number, struct kymo_error *error)
+{
+	int32_t status = KYMO_OK;
+
+	*number = 0;
+	/* Of what found no lane there is a reference, too, and nobody comes for it. */
+	while (status == KYMO_OK && join->reference &&
+	       ky_moment_compare(&join->reference->when, when) < 0)
+		status = next_referred(join, error);
+	if (status != KYMO_OK || !join->reference ||
+	    join->reference->when.place != when->place)
+		return status;
+	*number = join->reference->number;
+	return next_referred(join, error);
+}
+
 void ky_join_relate(struct ky_join *join, struct ky_sorter *relations)
 {
 	join->relations = relations;
@@ -472,6 +526,7 @@ void ky_join_destroy(struct ky_join *join)
 	ky_sorter_destroy(join->link_ends);
 	ky_sorter_destroy(join->numbers);
 	ky_sorter_destroy(join->arrows);
+	ky_sorter_destroy(join->referred);
 	free(join);
 }
 
@@ -498,6 +553,9 @@ int32_t ky_join_create(struct ky_join **out, const struct ky_model *model,
 	if (status == KYMO_OK)
 		status = ky_sorter_create(&join->arrows, sizeof(struct ky_arrow),
 					  compare_arrows, MEMORY, error);
+	if (status == KYMO_OK)
+		status = ky_sorter_create(&join->referred, sizeof(struct ky_referred),
+					  ky_moment_compare, MEMORY, error);
 	if (status == KYMO_OK)
 		*out = join;
 	else

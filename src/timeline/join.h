@@ -46,6 +46,12 @@ struct ky_relation {
 	uint32_t from_track, to_track; /* of the model */
 };
 
+/* What the record at `when` refers to is shown with that number. */
+struct ky_referred {
+	struct ky_moment when;
+	uint64_t number;
+};
+
 struct ky_join; /* opaque */
 
 /* The ledger gets the arrows that are not drawn. */
@@ -65,6 +71,10 @@ int32_t ky_join_add_untimed(struct ky_join *join, const struct ky_item *item,
 int32_t ky_join_add_link(struct ky_join *join, const struct ky_link *link,
 			 struct kymo_error *error);
 
+/* The record at `when` refers to what has that correlation. */
+int32_t ky_join_add_reference(struct ky_join *join, const struct ky_moment *when,
+			      uint32_t domain, uint64_t value, struct kymo_error *error);
+
 int32_t ky_join_run(struct ky_join *join, struct kymo_error *error);
 
 /*
@@ -75,5 +85,8 @@ int32_t ky_join_number(struct ky_join *join, const struct ky_moment *when,
 		       uint64_t *correlation, uint64_t *launch, struct kymo_error *error);
 int32_t ky_join_arrow(struct ky_join *join, const struct ky_moment *when,
 		      struct ky_arrow *arrow, struct kymo_error *error);
+/* The number of what the record at `when` refers to, or 0; in the same order. */
+int32_t ky_join_referred(struct ky_join *join, const struct ky_moment *when,
+			 uint64_t *number, struct kymo_error *error);
 
 #endif

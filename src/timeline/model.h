@@ -10,6 +10,7 @@
 #include <kymo/sink.h>
 
 #include "capture/reader.h"
+#include "record/known_keys.h"
 #include "timeline/arena.h"
 #include "timeline/clock_map.h"
 #include "timeline/index.h"
@@ -27,6 +28,10 @@ struct ky_model_track {
 	uint64_t error_ns;    /* of its times; known when all records have been scanned */
 	struct ky_list lanes; /* struct kymo_trace_track, those announced */
 	int is_named;         /* a thread, by a source: more than its own name */
+	int is_beside;        /* a further row of a queue */
+	uint64_t beside;      /* `native` of that queue */
+	/* It, when all are in, whose number this one has; NULL: it is not there. */
+	const struct ky_model_track *queue;
 };
 
 /* ---- Tables of one capture, by its own numbers ---- */
@@ -52,6 +57,7 @@ struct ky_capture_track {
 struct ky_capture_key {
 	struct kymo_str name, unit;
 	uint32_t type;
+	enum ky_reference reference;
 };
 
 struct ky_model_capture {
@@ -63,6 +69,7 @@ struct ky_model_capture {
 	int64_t shift_ns;     /* its CLOCK_MONOTONIC to the timeline's; 0 in one boot */
 	int64_t earliest_ns, latest_ns; /* what is outside cannot have happened */
 	int64_t recording_ns;           /* what has ended before is of the warm-up */
+	int has_references;             /* a key of it is one to a correlation */
 
 	/* Item 0 is for numbers that are not known. */
 	struct ky_model_source **sources;
@@ -141,6 +148,11 @@ int32_t ky_model_add_type_rows(struct ky_model *model, struct ky_model_capture *
 
 /* Numbers the queues of each device from 1, when all captures are in. */
 int32_t ky_model_number_queues(struct ky_model *model);
+
+/* That queue of the same device; NULL: there is none. */
+const struct ky_model_track *ky_model_find_queue(const struct ky_model *model,
+						 const struct kymo_trace_track *beside,
+						 uint64_t native);
 
 /*
  * The track as it is shown, for this lane of it. `is_new` is set when it was not shown

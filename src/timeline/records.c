@@ -218,6 +218,34 @@ void ky_record_values(struct ky_values *values, const struct kymo_record *first,
 		ky_values_add_set(values, first->attributes);
 }
 
+static int is_reference(const struct ky_model_capture *capture, uint16_t key)
+{
+	return key < capture->key_count &&
+	       capture->keys[key].reference == KY_REFERENCE_CORRELATION;
+}
+
+uint64_t ky_record_reference(const struct ky_record *record)
+{
+	const struct ky_model_capture *capture = record->capture;
+	const struct kymo_record *first = record->first;
+
+	if (!capture->has_references || first->kind == KYMO_KIND_COUNTER)
+		return 0;
+	for (size_t i = 0; i < 2; i++)
+		if (is_reference(capture, first->key[i]))
+			return first->value[i];
+	for (uint32_t at = 1; at < record->lines; at++) {
+		const struct kymo_record_more *more = (const void *)&first[at];
+
+		if (more->kind != KYMO_KIND_MORE)
+			continue;
+		for (size_t i = 0; i < more->used && i < 6; i++)
+			if (is_reference(capture, more->key[i]))
+				return more->value[i];
+	}
+	return 0;
+}
+
 /* ---- Walking ---- */
 
 /* Walks a chunk, or a part of one; `record` carries the lease on from part to part. */

@@ -47,6 +47,9 @@ struct kymo_str ky_record_name(struct ky_values *values, const struct kymo_recor
 void ky_record_values(struct ky_values *values, const struct kymo_record *first,
 		      uint32_t lines);
 
+/* The correlation that it refers to in its own domain; 0: none. */
+uint64_t ky_record_reference(const struct ky_record *record);
+
 /*
  * Visits every record of every capture, chunk by chunk; a status other than KYMO_OK ends
  * the walk and is returned.

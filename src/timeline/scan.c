@@ -208,6 +208,17 @@ static int32_t take_undrawn(struct ky_scan *scan, const struct ky_record *record
 	return ky_join_add_untimed(scan->join, item, error);
 }
 
+/* What it refers to gets its number when all has been seen. */
+static int32_t take_reference(struct ky_scan *scan, const struct ky_record *record,
+			      const struct ky_item *item, struct kymo_error *error)
+{
+	const uint64_t value = ky_record_reference(record);
+
+	if (value == 0 || item->domain == 0)
+		return KYMO_OK;
+	return ky_join_add_reference(scan->join, &item->when, item->domain, value, error);
+}
+
 static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 			  struct kymo_error *error)
 {
@@ -216,6 +227,7 @@ static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 							       role_of(scan, record))},
 			       .track = ky_record_row(record)};
 	const enum timing timing = convert_times(scan, record, &item.when);
+	int32_t status;
 
 	find_correlation(record, &item);
 	/* A begin is part of the span that completes it, wherever that lies. */
@@ -233,7 +245,8 @@ static int32_t take_event(struct ky_scan *scan, const struct ky_record *record,
 		return ky_opens_add(scan->opens, record, &item, error);
 	if (item.domain != 0)
 		scan->correlated++;
-	return ky_sorter_push(scan->items, &item, error);
+	status = take_reference(scan, record, &item, error);
+	return status == KYMO_OK ? ky_sorter_push(scan->items, &item, error) : status;
 }
 
 static int32_t visit(void *context, const struct ky_record *record,

@@ -122,6 +122,26 @@ static uint32_t known_kind(const struct ky_track_entry *entry)
 	return entry->device ? KYMO_TRACK_QUEUE : KYMO_TRACK_THREAD;
 }
 
+/* By its attributes: whether it is a further row of a queue, and of which. */
+static void find_beside(struct ky_model_track *track,
+			const struct ky_model_capture *capture, uint32_t attributes)
+{
+	struct ky_attribute attribute;
+	size_t size;
+	const uint8_t *at = ky_catalog_find(capture->catalog, KY_ENTRY_ATTRIBUTES,
+					    attributes, 0, &size);
+
+	/* It is the first of them: nobody has needed another one yet. */
+	if (!at || size < sizeof(attribute) + sizeof(track->beside))
+		return;
+	memcpy(&attribute, at, sizeof(attribute));
+	if (attribute.count != 0 || attribute.key >= capture->key_count ||
+	    capture->keys[attribute.key].reference != KY_REFERENCE_BESIDE)
+		return;
+	memcpy(&track->beside, at + sizeof(attribute), sizeof(track->beside));
+	track->is_beside = 1;
+}
+
 static struct ky_model_track *add_track(struct ky_model *model,
 					const struct ky_model_capture *capture,
 					const struct ky_track_entry *entry)
@@ -155,6 +175,8 @@ static struct ky_model_track *add_track(struct ky_model *model,
 	track->trace.order = entry->order;
 	track->trace.process = capture->process;
 	track->trace.device = device;
+	if (kind == KYMO_TRACK_QUEUE)
+		find_beside(track, capture, entry->attributes);
 	/* Its own name is also told by whoever speaks of it, at any time. */
 	if (name.size > 0 && (!track->is_named || entry->source)) {
 		track->trace.name = name;
@@ -257,19 +279,50 @@ int32_t ky_model_add_type_rows(struct ky_model *model, struct ky_model_capture *
 	return KYMO_OK;
 }
 
+const struct ky_model_track *ky_model_find_queue(const struct ky_model *model,
+						 const struct kymo_trace_track *beside,
+						 uint64_t native)
+{
+	for (size_t i = 0; i < model->tracks.count; i++) {
+		const struct ky_model_track *track = model->tracks.items[i];
+
+		if (track->trace.kind == KYMO_TRACK_QUEUE && !track->is_beside &&
+		    track->trace.native == native &&
+		    track->trace.device == beside->device &&
+		    track->trace.process == beside->process)
+			return track;
+	}
+	return NULL;
+}
+
+/* Item 0 of `next` is for queues of no device, which are numbered within all of them. */
+static void number_queue(struct kymo_trace_track *track, uint32_t *next)
+{
+	track->number = ++next[track->device ? track->device->index + 1 : 0];
+}
+
 int32_t ky_model_number_queues(struct ky_model *model)
 {
-	/* Item 0 is for queues of no device, which are numbered within all of them. */
 	uint32_t *next = calloc(model->devices.count + 1, sizeof(*next));
 
 	if (!next)
 		return KYMO_ERROR_NO_MEMORY;
 	for (size_t i = 0; i < model->tracks.count; i++) {
 		struct ky_model_track *track = model->tracks.items[i];
-		const struct kymo_trace_device *device = track->trace.device;
 
-		if (track->trace.kind == KYMO_TRACK_QUEUE)
-			track->trace.number = ++next[device ? device->index + 1 : 0];
+		if (track->trace.kind == KYMO_TRACK_QUEUE && !track->is_beside)
+			number_queue(&track->trace, next);
+	}
+	for (size_t i = 0; i < model->tracks.count; i++) {
+		struct ky_model_track *track = model->tracks.items[i];
+
+		if (!track->is_beside)
+			continue;
+		track->queue = ky_model_find_queue(model, &track->trace, track->beside);
+		if (track->queue)
+			track->trace.number = track->queue->trace.number;
+		else
+			number_queue(&track->trace, next);
 	}
 	free(next);
 	return KYMO_OK;

@@ -285,6 +285,9 @@ static int32_t add_keys(struct ky_model *model, struct ky_model_capture *capture
 		key->name = text_of(capture, entry->name);
 		key->unit = text_of(capture, entry->unit);
 		key->type = entry->value_type;
+		key->reference = ky_known_key_reference(key->name);
+		if (key->reference == KY_REFERENCE_CORRELATION)
+			capture->has_references = 1;
 	}
 	return KYMO_OK;
 }

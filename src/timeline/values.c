@@ -175,6 +175,25 @@ int ky_values_set(struct ky_values *values, struct kymo_trace_value *value, uint
 	}
 }
 
+/* What the trace has for what a source refers to; -1: it is not there. */
+static uint64_t refer(const struct ky_values *values, uint16_t key, uint64_t raw)
+{
+	const struct ky_capture_key *known = find_key(values, key);
+	const struct ky_model_track *queue;
+
+	if (!known || !values->model)
+		return raw;
+	switch (known->reference) {
+	case KY_REFERENCE_CORRELATION:
+		return values->referred ? values->referred : UINT64_MAX;
+	case KY_REFERENCE_QUEUE:
+		queue = ky_model_find_queue(values->model, values->track, raw);
+		return queue ? queue->trace.number : UINT64_MAX;
+	default:
+		return raw;
+	}
+}
+
 void ky_values_add(struct ky_values *values, uint16_t key, uint64_t raw)
 {
 	struct kymo_trace_value *value;
@@ -182,6 +201,7 @@ void ky_values_add(struct ky_values *values, uint16_t key, uint64_t raw)
 
 	if (key == 0)
 		return;
+	raw = refer(values, key, raw);
 	value = add_keyed(values, key, &type);
 	if (value && ky_values_set(values, value, type & ~KYMO_VALUE_ARRAY, raw) != 0)
 		values->count--;

@@ -14,6 +14,10 @@ struct ky_values {
 	struct ky_arena *arena;     /* for all that is not the capture's own */
 	struct ky_clock_map *clock; /* of TIME values; NULL leaves them out */
 	int64_t near_ns;            /* a time close to them */
+	/* By which references are resolved; NULL leaves them as they are. */
+	const struct ky_model *model;
+	const struct kymo_trace_track *track; /* that they are of */
+	uint64_t referred; /* number of the correlation that they refer to; 0: none */
 
 	struct kymo_trace_value *items;
 	size_t count, capacity;

@@ -145,6 +145,11 @@ def test_waits_say_what_for():
     kinds = [e["args"]["cuda_sync_kind"] for e in run.of("cuda_sync")]
     assert sorted(kinds) == ["Context Sync", "Event Sync", "Stream Sync", "Stream Wait Event"], kinds
     event, = run.of("cuda_event")
+    kernel, = run.of("kernel")
+    streams = {wait["args"]["cuda_sync_kind"]: wait["args"]["stream"] for wait in run.of("cuda_sync")}
+    # A row of their own, by the number of their stream.
+    assert streams["Stream Sync"] == kernel["args"]["stream"] != streams["Stream Wait Event"], streams
+    assert kernel["tid"] not in {wait["tid"] for wait in run.of("cuda_sync")}
     calls = {e["args"]["correlation"]: e["name"]
              for e in run.of("cuda_driver") + run.of("cuda_runtime")}
     for wait in run.of("cuda_sync"):
@@ -152,6 +157,10 @@ def test_waits_say_what_for():
         assert wait["args"]["cuda_sync_kind"].split()[0] in name.replace("Device", "Context"), wait
         if "Event" in wait["args"]["cuda_sync_kind"]:
             assert wait["args"]["wait_on_cuda_event_id"] == event["args"]["event_id"], wait
+            # By the numbers of the trace, which readers join by.
+            made = calls[wait["args"]["wait_on_cuda_event_record_corr_id"]]
+            assert made.endswith("EventRecord"), made
+            assert wait["args"]["wait_on_stream"] == event["args"]["stream"], wait
 
 
 def test_times_of_the_queue_are_recorded_if_asked_for():

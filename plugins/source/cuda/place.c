@@ -169,6 +169,18 @@ uint32_t ky_place_context_device(uint32_t context)
 
 /* ---- Tracks ---- */
 
+/* Waits lie beside their stream, and readers find them by its number. */
+static uint32_t describe_row(uint32_t stream, enum ky_row row)
+{
+	const struct kymo_value value = {.key = ky_source.numbers->keys[KY_KEY_STREAM],
+					 .type = KYMO_VALUE_INT64,
+					 .u64 = (uint64_t)KY_ROW_STREAM << 32 | stream};
+
+	if (row != KY_ROW_SYNC || stream == CUPTI_NOT_APPLICABLE)
+		return 0;
+	return ky_source.host->attributes(ky_source.self, &value, 1);
+}
+
 static uint32_t add_track(uint32_t id, uint32_t stream, enum ky_row row)
 {
 	const struct ky_device *device = ky_place_device(id);
@@ -183,6 +195,7 @@ static uint32_t add_track(uint32_t id, uint32_t stream, enum ky_row row)
 		.device = device ? device->number : 0,
 		.clock = ky_source.clock,
 		.order = stream,
+		.attributes = describe_row(stream, row),
 	};
 	uint32_t track = 0;
 

@@ -77,6 +77,7 @@ enum ky_key {
 	KY_KEY_WARP_SIZE,
 	KY_KEY_SM_COUNT,
 	KY_KEY_CLOCK,
+	KY_KEY_STREAM,
 	KY_KEY_COUNT,
 };
 

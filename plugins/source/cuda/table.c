@@ -86,7 +86,7 @@ const struct kymo_key_desc *const ky_keys[KY_KEY_COUNT + 1] = {
 		KEY(INT64, "wait_on_stream", NULL, "where the event was recorded"),
 	[KY_KEY_WAIT_CORRELATION] =
 		KEY(INT64, "wait_on_cuda_event_record_corr_id", NULL,
-		    "cuda.correlation id of the call that recorded it; -1: not known"),
+		    "correlation of the call that recorded it; -1: not known"),
 	[KY_KEY_WAIT_EVENT] = KEY(INT64, "wait_on_cuda_event_id", NULL, NULL),
 	[KY_KEY_EVENT] = KEY(INT64, "event_id", NULL, NULL),
 	[KY_KEY_VALUE] = KEY(UINT64, "value", NULL,
@@ -104,6 +104,7 @@ const struct kymo_key_desc *const ky_keys[KY_KEY_COUNT + 1] = {
 	[KY_KEY_WARP_SIZE] = KEY(INT64, "warpSize", NULL, NULL),
 	[KY_KEY_SM_COUNT] = KEY(INT64, "numSms", NULL, NULL),
 	[KY_KEY_CLOCK] = KEY(UINT64, "maxClockFrequency", "MHz", NULL),
+	[KY_KEY_STREAM] = KEY(INT64, "stream", NULL, "of rows beside a stream's: which"),
 };
 
 const struct kymo_domain_desc *const ky_domains[] = {
