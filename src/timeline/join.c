@@ -56,12 +56,9 @@ struct group {
 struct ky_join {
 	const struct ky_model *model;
 	struct kymo_trace_ledger *ledger;
-	struct ky_sorter *members, *link_ends, *numbers, *arrows, *referred;
+	struct ky_sorter *members, *link_ends;
+	struct ky_joined out;
 	struct ky_sorter *relations; /* borrowed; NULL: numbers and arrows are wanted */
-	const struct ky_number *number; /* the heads of the sorted ones */
-	const struct ky_arrow *arrow;
-	const struct ky_referred *reference;
-	struct ky_arrow last_arrow; /* to leave out another one like it */
 	uint64_t last_number;
 };
 
@@ -83,19 +80,6 @@ static int compare_link_ends(const void *left, const void *right)
 	if (a->place != b->place)
 		return a->place < b->place ? -1 : 1;
 	return a->side < b->side ? -1 : a->side > b->side;
-}
-
-/* The same one twice stands together. */
-static int compare_arrows(const void *left, const void *right)
-{
-	const struct ky_arrow *a = left, *b = right;
-	int order = ky_moment_compare(&a->when, &b->when);
-
-	if (order != 0)
-		return order;
-	if (a->other_place != b->other_place)
-		return a->other_place < b->other_place ? -1 : 1;
-	return a->name < b->name ? -1 : a->name > b->name;
 }
 
 /* ---- Adding ---- */
@@ -168,7 +152,7 @@ static int32_t give_number(struct ky_join *join, struct group *group,
 		group->shown = number;
 	if (join->relations)
 		return KYMO_OK;
-	return ky_sorter_push(join->numbers, &item, error);
+	return ky_joined_push_number(&join->out, &item, error);
 }
 
 static int32_t make_arrow(struct ky_join *join, struct ky_arrow *arrow,
@@ -187,7 +171,7 @@ static int32_t make_arrow(struct ky_join *join, struct ky_arrow *arrow,
 	arrow->to_ns = to->begin_ns;
 	arrow->when = ky_moment_compare(from, to) > 0 ? *from : *to;
 	arrow->other_place = arrow->when.place == to->place ? from->place : to->place;
-	return ky_sorter_push(join->arrows, arrow, error);
+	return ky_joined_push_arrow(&join->out, arrow, error);
 }
 
 /* By the clocks' errors nobody can tell which of two close ones was first. */
@@ -295,7 +279,8 @@ static int32_t find_referred(struct ky_join *join, const struct group *group,
 {
 	const struct ky_referred referred = {member->when, group->shown};
 
-	return group->shown ? ky_sorter_push(join->referred, &referred, error) : KYMO_OK;
+	return group->shown ? ky_joined_push_referred(&join->out, &referred, error)
+			    : KYMO_OK;
 }
 
 /* Also of what cannot be drawn: it is there. */
@@ -416,41 +401,6 @@ static int32_t join_links(struct ky_join *join, struct kymo_error *error)
 
 /* ---- Handing out ---- */
 
-static int32_t next_number(struct ky_join *join, struct kymo_error *error)
-{
-	const void *item;
-	int32_t status = ky_sorter_next(join->numbers, &item, error);
-
-	join->number = status == KYMO_OK ? item : NULL;
-	return status == KYMO_END ? KYMO_OK : status;
-}
-
-static int32_t next_arrow(struct ky_join *join, struct kymo_error *error)
-{
-	const void *item;
-	int32_t status;
-
-	for (;;) {
-		status = ky_sorter_next(join->arrows, &item, error);
-		join->arrow = status == KYMO_OK ? item : NULL;
-		if (!join->arrow || compare_arrows(join->arrow, &join->last_arrow) != 0)
-			break;
-		join->ledger->arrows_twice++;
-	}
-	if (join->arrow)
-		join->last_arrow = *join->arrow;
-	return status == KYMO_END ? KYMO_OK : status;
-}
-
-static int32_t next_referred(struct ky_join *join, struct kymo_error *error)
-{
-	const void *item;
-	int32_t status = ky_sorter_next(join->referred, &item, error);
-
-	join->reference = status == KYMO_OK ? item : NULL;
-	return status == KYMO_END ? KYMO_OK : status;
-}
-
 int32_t ky_join_run(struct ky_join *join, struct kymo_error *error)
 {
 	int32_t status = join_members(join, error);
@@ -461,56 +411,25 @@ int32_t ky_join_run(struct ky_join *join, struct kymo_error *error)
 		status = join_links(join, error);
 	ky_sorter_destroy(join->link_ends);
 	join->link_ends = NULL;
-	if (status == KYMO_OK)
-		status = ky_sorter_finish(join->numbers, error);
-	if (status == KYMO_OK)
-		status = ky_sorter_finish(join->arrows, error);
-	if (status == KYMO_OK)
-		status = ky_sorter_finish(join->referred, error);
-	if (status == KYMO_OK)
-		status = next_number(join, error);
-	if (status == KYMO_OK)
-		status = next_arrow(join, error);
-	if (status == KYMO_OK)
-		status = next_referred(join, error);
-	return status;
+	return status == KYMO_OK ? ky_joined_begin(&join->out, error) : status;
 }
 
 int32_t ky_join_number(struct ky_join *join, const struct ky_moment *when,
 		       uint64_t *correlation, uint64_t *launch, struct kymo_error *error)
 {
-	*correlation = *launch = 0;
-	if (!join->number || join->number->when.place != when->place)
-		return KYMO_OK;
-	*correlation = join->number->correlation;
-	*launch = join->number->launch;
-	return next_number(join, error);
+	return ky_joined_number(&join->out, when, correlation, launch, error);
 }
 
 int32_t ky_join_arrow(struct ky_join *join, const struct ky_moment *when,
 		      struct ky_arrow *arrow, struct kymo_error *error)
 {
-	if (!join->arrow || join->arrow->when.place != when->place)
-		return KYMO_END;
-	*arrow = *join->arrow;
-	return next_arrow(join, error);
+	return ky_joined_arrow(&join->out, when, arrow, error);
 }
 
 int32_t ky_join_referred(struct ky_join *join, const struct ky_moment *when,
 			 uint64_t *number, struct kymo_error *error)
 {
-	int32_t status = KYMO_OK;
-
-	*number = 0;
-	/* Of what found no lane there is a reference, too, and nobody comes for it. */
-	while (status == KYMO_OK && join->reference &&
-	       ky_moment_compare(&join->reference->when, when) < 0)
-		status = next_referred(join, error);
-	if (status != KYMO_OK || !join->reference ||
-	    join->reference->when.place != when->place)
-		return status;
-	*number = join->reference->number;
-	return next_referred(join, error);
+	return ky_joined_referred(&join->out, when, number, error);
 }
 
 void ky_join_relate(struct ky_join *join, struct ky_sorter *relations)
@@ -524,9 +443,7 @@ void ky_join_destroy(struct ky_join *join)
 		return;
 	ky_sorter_destroy(join->members);
 	ky_sorter_destroy(join->link_ends);
-	ky_sorter_destroy(join->numbers);
-	ky_sorter_destroy(join->arrows);
-	ky_sorter_destroy(join->referred);
+	ky_joined_clear(&join->out);
 	free(join);
 }
 
@@ -548,14 +465,7 @@ int32_t ky_join_create(struct ky_join **out, const struct ky_model *model,
 		status = ky_sorter_create(&join->link_ends, sizeof(struct link_end),
 					  compare_link_ends, MEMORY, error);
 	if (status == KYMO_OK)
-		status = ky_sorter_create(&join->numbers, sizeof(struct ky_number),
-					  ky_moment_compare, MEMORY, error);
-	if (status == KYMO_OK)
-		status = ky_sorter_create(&join->arrows, sizeof(struct ky_arrow),
-					  compare_arrows, MEMORY, error);
-	if (status == KYMO_OK)
-		status = ky_sorter_create(&join->referred, sizeof(struct ky_referred),
-					  ky_moment_compare, MEMORY, error);
+		status = ky_joined_init(&join->out, &ledger->arrows_twice, error);
 	if (status == KYMO_OK)
 		*out = join;
 	else

@@ -9,29 +9,8 @@
 #define KYMO_TIMELINE_JOIN_H
 
 #include "timeline/item.h"
+#include "timeline/joined.h"
 #include "timeline/model.h"
-#include "timeline/sorter.h"
-
-/* Where an end of an arrow is, once lanes are given. */
-struct ky_row {
-	uint32_t track, lane;
-};
-
-/* What the record at `when` is shown with; 0: none. */
-struct ky_number {
-	struct ky_moment when;
-	uint64_t correlation, launch;
-};
-
-/* `when` is that of the later end, after which the arrow comes. */
-struct ky_arrow {
-	struct ky_moment when;
-	int64_t from_ns, to_ns;
-	uint64_t other_place; /* of the earlier end */
-	struct ky_row from, to;
-	uint32_t name; /* of the model's arrow names */
-	uint32_t reserved0;
-};
 
 struct ky_link {
 	uint64_t place; /* of the LINK record */
@@ -44,12 +23,6 @@ struct ky_link {
 struct ky_relation {
 	struct ky_moment from, to;
 	uint32_t from_track, to_track; /* of the model */
-};
-
-/* What the record at `when` refers to is shown with that number. */
-struct ky_referred {
-	struct ky_moment when;
-	uint64_t number;
 };
 
 struct ky_join; /* opaque */
