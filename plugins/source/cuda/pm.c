@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "pm_sampling.h"
 
 #define PERIOD_NS 10000000u    /* between two decodes: 64 MiB last far longer */
@@ -273,7 +274,7 @@ void pm_tick(void)
 {
 	const uint64_t devices = atomic_load(&pm.seen) & pm.options.devices;
 	/* The thread of all timers is to be back before the next tick. */
-	const uint64_t deadline_ns = pm_monotonic_ns() + PERIOD_NS / 2;
+	const uint64_t deadline_ns = ky_monotonic_ns() + PERIOD_NS / 2;
 
 	pthread_mutex_lock(&vendor_lock);
 	for (uint32_t i = 0; i < PM_DEVICES_MAX && pm.is_wanted; i++)
@@ -285,7 +286,7 @@ void pm_tick(void)
 /* What was sampled before belongs to what was before. */
 void pm_pause(uint32_t is_paused)
 {
-	const uint64_t deadline_ns = pm_monotonic_ns() + PERIOD_NS;
+	const uint64_t deadline_ns = ky_monotonic_ns() + PERIOD_NS;
 
 	pthread_mutex_lock(&vendor_lock);
 	for (uint32_t i = 0; i < PM_DEVICES_MAX; i++)

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 #define AVAILABILITY_MAX (64u << 20) /* bytes; more is a mistake of the library's */
 #define DATA_MAX         (32u << 20) /* bytes for samples of one device */
@@ -23,14 +24,6 @@ static int no_memory(struct pm_problem *problem, const char *what)
 	snprintf(problem->reason, sizeof(problem->reason), "no memory for %s", what);
 	problem->remedy[0] = '\0';
 	return 0;
-}
-
-uint64_t pm_monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 void pm_device_close(struct pm_device *device, const struct pm_cupti *cupti)
@@ -259,7 +252,7 @@ int pm_device_start(struct pm_device *device, const struct pm_cupti *cupti,
 
 	if (rc != PM_RC_SUCCESS)
 		return explain(cupti, "cuptiPmSamplingStart", rc, problem);
-	device->started_ns = pm_monotonic_ns();
+	device->started_ns = ky_monotonic_ns();
 	device->state = PM_SAMPLING;
 	return 1;
 }

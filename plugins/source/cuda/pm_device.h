@@ -68,8 +68,6 @@ int pm_device_rehearse(uint32_t index, const struct pm_cupti *cupti,
 int pm_device_start(struct pm_device *device, const struct pm_cupti *cupti,
 		    struct pm_problem *problem);
 
-uint64_t pm_monotonic_ns(void);
-
 /* Makes the image empty, for the next samples. */
 int32_t pm_device_empty(struct pm_device *device, const struct pm_cupti *cupti);
 

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "clock.h"
+
 #define LINE_VALUES 4u /* of a counter record's first line, and of each further one */
 #define MORE_VALUES 7u
 #define LINES_MAX   (1u + (PM_METRICS_MAX - LINE_VALUES + MORE_VALUES - 1) / MORE_VALUES)
@@ -219,7 +221,7 @@ int pm_sampling_decode(struct pm_device *device, const struct pm_out *out,
 			device->counts.early_ends += !*is_drained;
 			return 1;
 		}
-	} while (pm_monotonic_ns() < deadline_ns);
+	} while (ky_monotonic_ns() < deadline_ns);
 	return 1;
 }
 
@@ -252,7 +254,7 @@ static int drain(struct pm_device *device, const struct pm_out *out, uint64_t de
 		if (!pm_sampling_decode(device, out, deadline_ns, &is_drained, problem))
 			return 0;
 		after = counts->samples + counts->lost + counts->skipped;
-	} while (!is_drained && after > before && pm_monotonic_ns() < deadline_ns);
+	} while (!is_drained && after > before && ky_monotonic_ns() < deadline_ns);
 	if (!is_drained) {
 		counts->pending = count_pending(device);
 		lose(device, out, KYMO_LOST_PENDING, counts->pending);
@@ -267,7 +269,7 @@ int pm_sampling_stop(struct pm_device *device, const struct pm_out *out,
 				  .sampler = device->sampler};
 	const int32_t rc = out->cupti->stop(&stop);
 
-	device->stopped_ns = pm_monotonic_ns();
+	device->stopped_ns = ky_monotonic_ns();
 	device->state = PM_STOPPED;
 	if (rc != PM_RC_SUCCESS)
 		return fail(out, device, "cuptiPmSamplingStop", rc, problem);

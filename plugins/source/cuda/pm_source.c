@@ -22,7 +22,7 @@ static uint32_t device(uint32_t index)
 
 	if (number != 0)
 		return number;
-	ky_flush(0, pm_monotonic_ns() + FLUSH_NS);
+	ky_flush(0, ky_monotonic_ns() + FLUSH_NS);
 	return ky_buffer_device(index, 1);
 }
 
@@ -82,7 +82,7 @@ void ky_pm_create(void)
 static void look_for_contexts(void)
 {
 	if (!has_looked)
-		ky_flush(0, pm_monotonic_ns() + FLUSH_NS);
+		ky_flush(0, ky_monotonic_ns() + FLUSH_NS);
 	has_looked = 1;
 }
 

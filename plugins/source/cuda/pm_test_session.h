@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "pm.h"
 #include "pm_device.h"
 #include "pm_test_library.h"
@@ -250,7 +251,7 @@ static inline void begin_sampling(void)
 
 static inline void end_session(void)
 {
-	pm_stop(pm_monotonic_ns() + SECOND);
+	pm_stop(ky_monotonic_ns() + SECOND);
 	pm_release();
 }
 
