@@ -111,7 +111,8 @@ struct kymo_trace_track {
 	uint32_t kind;   /* KYMO_TRACK_* */
 	uint32_t lane;   /* 0: the track itself */
 	uint64_t native; /* thread id or the vendor's queue handle */
-	uint32_t number; /* of queues: from 1 within its device; of threads: 0 */
+	/* Of queues: from 1 within the device, or that of one it lies beside; else 0. */
+	uint32_t number;
 	uint32_t order;
 	const struct kymo_trace_process *process;
 	const struct kymo_trace_device *device; /* NULL: the host */
