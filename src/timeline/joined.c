@@ -3,7 +3,8 @@
 
 #include <kymo/base.h>
 
-#define MEMORY (16u << 20) /* of each sorter */
+#define MEMORY          (16u << 20) /* of each sorter */
+#define REFERRED_MEMORY (1u << 20)  /* waits are few */
 
 /* The same one twice stands together. */
 static int compare_arrows(const void *left, const void *right)
@@ -74,7 +75,7 @@ int32_t ky_joined_init(struct ky_joined *joined, uint64_t *arrows_twice,
 					  compare_arrows, MEMORY, error);
 	if (status == KYMO_OK)
 		status = ky_sorter_create(&joined->referred, sizeof(struct ky_referred),
-					  ky_moment_compare, MEMORY, error);
+					  ky_moment_compare, REFERRED_MEMORY, error);
 	return status;
 }
 

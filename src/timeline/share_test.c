@@ -9,15 +9,15 @@ static void where_there_is_enough_everybody_gets_what_is_wanted(void **state)
 {
 	(void)state;
 	assert_int_equal(ky_memory_share_of(32 * MIB, UINT64_MAX), 32 * MIB);
-	assert_int_equal(ky_memory_share_of(32 * MIB, 352 * MIB), 32 * MIB);
-	assert_true(ky_memory_share_of(32 * MIB, 351 * MIB) < 32 * MIB);
+	assert_int_equal(ky_memory_share_of(32 * MIB, 354 * MIB), 32 * MIB);
+	assert_true(ky_memory_share_of(32 * MIB, 353 * MIB) < 32 * MIB);
 }
 
 static void where_there_is_little_all_together_take_half(void **state)
 {
 	(void)state;
-	assert_int_equal(ky_memory_share_of(176 * MIB, 20 * MIB), 10 * MIB);
-	assert_int_equal(ky_memory_share_of(88 * MIB, 20 * MIB), 5 * MIB);
+	assert_int_equal(ky_memory_share_of(177 * MIB, 20 * MIB), 10 * MIB);
+	assert_int_equal(ky_memory_share_of(177 * MIB / 2, 20 * MIB), 5 * MIB);
 	assert_int_equal(ky_memory_share_of(32 * MIB, 0), 0);
 }
 
