@@ -22,6 +22,7 @@
 #include "table.h"
 
 #define PAUSE_LIMIT_NS 500000000u /* whoever orders a pause waits for it */
+#define LATE_LIMIT_NS  500000000u /* as the driver does, while it is initialised */
 
 struct ky_source ky_source;
 
@@ -350,7 +351,7 @@ static void attach_late(int is_child)
 	/* Whoever has stopped it meanwhile may have found nothing to stop. */
 	if (!atomic_load(&ky_source.is_wanted)) {
 		ky_attach_stop();
-		flush(&ky_source, 0);
+		flush(&ky_source, ky_monotonic_ns() + LATE_LIMIT_NS);
 		return;
 	}
 	if (!trouble.reason[0] && is_child)
