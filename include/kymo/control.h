@@ -85,7 +85,8 @@ struct kymo_recorder_options {
 	/*
 	 * Each process records from the begin to the end of a range (kymo_range_begin) of
 	 * its own, and rests before and after: "mark:NAME", or "mark:NAME,repeat:N" for
-	 * the first N. Not together with the other members here. NULL: none.
+	 * the first N. Not together with the other members here, nor with `controlled`.
+	 * NULL: none.
 	 */
 	const char *capture_range;
 	/*

@@ -74,6 +74,10 @@ static int32_t check_window(struct kymo_recorder_options *options,
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "only one can say what is recorded: a delay or "
 				    "duration, a capture range, or a paused start");
+	if (options->capture_range && options->controlled)
+		return ky_error_set(error, KYMO_ERROR_INVALID,
+				    "a capture range decides what is recorded: with it "
+				    "no orders are taken");
 	if (options->delay_ns > LATEST_NS || options->duration_ns > LATEST_NS)
 		return ky_error_set(error, KYMO_ERROR_INVALID,
 				    "a delay or duration of more than thirty years");

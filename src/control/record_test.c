@@ -116,6 +116,18 @@ static void an_unknown_way_of_waiting_is_refused(void **state)
 	assert_int_equal(run(&options), KYMO_ERROR_UNSUPPORTED);
 }
 
+/* As of a session that records ranges, which cannot be paused. */
+static void orders_are_not_taken_where_ranges_decide(void **state)
+{
+	struct kymo_recorder_options options = usable;
+
+	(void)state;
+	options.capture_range = "mark:step";
+	assert_int_equal(run(&options), KYMO_OK);
+	options.controlled = 1;
+	assert_int_equal(run(&options), KYMO_ERROR_INVALID);
+}
+
 static void a_program_that_is_not_there_gives_127(void **state)
 {
 	struct kymo_recorder_options options = usable;
@@ -223,6 +235,7 @@ int main(void)
 		cmocka_unit_test(an_option_of_a_later_version_must_be_zero),
 		cmocka_unit_test(an_older_program_is_served_as_far_as_its_structs_reach),
 		cmocka_unit_test(an_unknown_way_of_waiting_is_refused),
+		cmocka_unit_test(orders_are_not_taken_where_ranges_decide),
 		cmocka_unit_test(a_program_that_is_not_there_gives_127),
 		cmocka_unit_test(a_plugin_that_is_not_there_cannot_be_visited),
 		cmocka_unit_test(the_end_of_a_program_is_seen_whoever_gets_the_signal),
