@@ -229,13 +229,28 @@ void ky_batch_clear(struct ky_batch *batch)
 	batch->count = batch->capacity = 0;
 }
 
+static size_t capacity_in(const struct ky_batch *batch, size_t memory_size)
+{
+	const size_t items = memory_size / (2 * batch->item_size + sizeof(uint32_t));
+
+	if (items < ITEMS_MIN)
+		return ITEMS_MIN;
+	return items < NO_ITEM ? items : NO_ITEM - 1;
+}
+
+void ky_batch_limit(struct ky_batch *batch, size_t memory_size)
+{
+	size_t capacity = capacity_in(batch, memory_size);
+
+	if (capacity < batch->capacity)
+		capacity = batch->capacity;
+	if (capacity < batch->capacity_max)
+		batch->capacity_max = capacity;
+}
+
 void ky_batch_init(struct ky_batch *batch, size_t item_size, ky_compare_fn compare,
 		   size_t memory_size)
 {
-	size_t items = memory_size / (2 * item_size + sizeof(uint32_t));
-
 	*batch = (struct ky_batch){.item_size = item_size, .compare = compare};
-	batch->capacity_max = items < ITEMS_MIN ? ITEMS_MIN : items;
-	if (batch->capacity_max >= NO_ITEM)
-		batch->capacity_max = NO_ITEM - 1;
+	batch->capacity_max = capacity_in(batch, memory_size);
 }

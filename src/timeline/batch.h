@@ -53,6 +53,16 @@ void ky_batch_init(struct ky_batch *batch, size_t item_size, ky_compare_fn compa
 		   size_t memory_size);
 void ky_batch_clear(struct ky_batch *batch);
 
+/* It has to grow, and takes more memory the next time. */
+static inline int ky_batch_is_to_grow(const struct ky_batch *batch)
+{
+	return batch->count == batch->capacity && batch->capacity > 0 &&
+	       batch->capacity < batch->capacity_max;
+}
+
+/* From now on it takes no more than that, or than it has already. */
+void ky_batch_limit(struct ky_batch *batch, size_t memory_size);
+
 /* KYMO_AGAIN: full, sort and empty it first. */
 int32_t ky_batch_push(struct ky_batch *batch, const void *item);
 

@@ -104,12 +104,42 @@ static void a_full_batch_says_so(void **state)
 	ky_batch_clear(&batch);
 }
 
+static size_t count_that_fit(struct ky_batch *batch)
+{
+	struct item item = {0, 0};
+	size_t count = 0;
+
+	while (ky_batch_push(batch, &item) == KYMO_OK)
+		count++;
+	return count;
+}
+
+static void one_that_may_take_less_later_keeps_what_it_has(void **state)
+{
+	struct ky_batch batch;
+	struct item item = {0, 0};
+
+	(void)state;
+	ky_batch_init(&batch, sizeof(item), compare, 3600000);
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(ky_batch_push(&batch, &item), KYMO_OK);
+	ky_batch_limit(&batch, 7200000);
+	assert_int_equal(batch.capacity_max, 100000);
+	ky_batch_limit(&batch, 72000);
+	assert_int_equal(count_that_fit(&batch), 2000 - 300);
+	ky_batch_limit(&batch, 0);
+	ky_batch_empty(&batch);
+	assert_int_equal(count_that_fit(&batch), 2000);
+	ky_batch_clear(&batch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_order_is_sorted_stably),
 		cmocka_unit_test(ascending_sequences_are_kept_apart_cheaply),
 		cmocka_unit_test(a_full_batch_says_so),
+		cmocka_unit_test(one_that_may_take_less_later_keeps_what_it_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

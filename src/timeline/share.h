@@ -8,7 +8,9 @@
 
 /*
  * `wanted` bytes, or less where the control groups of this process leave little: all
- * parts together then take half of it at most.
+ * parts together then take half of it at most, or the few MiB without which nothing is
+ * gained. It is to be asked by whoever is about to take it: who else does so at the same
+ * time, as other processes that make traces, leaves less.
  */
 size_t ky_memory_share(size_t wanted);
 

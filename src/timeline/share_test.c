@@ -18,7 +18,14 @@ static void where_there_is_little_all_together_take_half(void **state)
 	(void)state;
 	assert_int_equal(ky_memory_share_of(177 * MIB, 20 * MIB), 10 * MIB);
 	assert_int_equal(ky_memory_share_of(177 * MIB / 2, 20 * MIB), 5 * MIB);
-	assert_int_equal(ky_memory_share_of(32 * MIB, 0), 0);
+}
+
+static void where_there_is_nothing_some_is_taken_all_the_same(void **state)
+{
+	(void)state;
+	assert_int_equal(ky_memory_share_of(32 * MIB, 0), MIB / 2);
+	assert_int_equal(ky_memory_share_of(32 * MIB, 5 * MIB), MIB / 2);
+	assert_true(ky_memory_share_of(32 * MIB, 6 * MIB) > MIB / 2);
 }
 
 int main(void)
@@ -26,6 +33,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_there_is_enough_everybody_gets_what_is_wanted),
 		cmocka_unit_test(where_there_is_little_all_together_take_half),
+		cmocka_unit_test(where_there_is_nothing_some_is_taken_all_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

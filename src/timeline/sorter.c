@@ -27,6 +27,7 @@ struct run {
 
 struct ky_sorter {
 	struct ky_batch batch;
+	size_t memory_size; /* that it takes if there is as much */
 	uint64_t count;
 
 	int fd;
@@ -223,6 +224,9 @@ int32_t ky_sorter_push(struct ky_sorter *sorter, const void *item,
 
 	if (sorter->is_finished)
 		return ky_error_set(error, KYMO_ERROR_STATE, "sorting has ended already");
+	/* Not before: a small one need not ask, and others may have taken it since. */
+	if (ky_batch_is_to_grow(&sorter->batch))
+		ky_batch_limit(&sorter->batch, ky_memory_share(sorter->memory_size));
 	status = ky_batch_push(&sorter->batch, item);
 	if (status == KYMO_AGAIN) {
 		status = spill(sorter, error);
@@ -318,7 +322,8 @@ int32_t ky_sorter_create(struct ky_sorter **out, size_t item_size, ky_compare_fn
 	*out = NULL;
 	if (!sorter)
 		return no_memory(error);
-	ky_batch_init(&sorter->batch, item_size, compare, ky_memory_share(memory_size));
+	ky_batch_init(&sorter->batch, item_size, compare, memory_size);
+	sorter->memory_size = memory_size;
 	sorter->fd = -1;
 	*out = sorter;
 	return KYMO_OK;
