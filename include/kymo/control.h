@@ -143,10 +143,12 @@ struct kymo_recorder_result {
 
 /*
  * Runs the program, records it and its children, writes the output. Takes over SIGINT,
- * SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGPIPE and SIGCHLD of
- * the calling thread while it runs; meant for single-threaded callers such as the
- * command, since it forks processes that go on without exec. Everything that can be
- * checked is checked before the program is started.
+ * SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGPIPE and SIGCHLD while
+ * it runs: the calling thread blocks them, and those that would end the process have a
+ * handler by which other threads hand them over. Meant for callers that are
+ * single-threaded but for what plug-ins do, such as the command, since it forks processes
+ * that go on without exec. Everything that can be checked is checked before the program
+ * is started.
  *
  * KYMO_OK when the output is complete, whatever the program's own status and whatever was
  * lost. If the program could not be run: its error, with exit_status 126 or 127. Errors
