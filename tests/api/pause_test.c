@@ -160,6 +160,36 @@ static void a_gap_is_no_event_whoever_counts(void **state)
 	kymo_session_destroy(session);
 }
 
+static void a_snapshot_at_rest_has_a_gap_up_to_then(void **state)
+{
+	struct kymo_session *session = start(0, 0);
+	const char *path = in_folder("now.kymo");
+	struct memory_sink sink = {0};
+	const struct memory_event *gap;
+
+	(void)state;
+	mark(3);
+	assert_int_equal(kymo_session_pause(session, NULL), KYMO_OK);
+	usleep(20000);
+	assert_int_equal(kymo_session_snapshot(session, path, 0, NULL, NULL, NULL),
+			 KYMO_OK);
+	assert_int_equal(
+		kymo_timeline_export_to(&path, 1, &memory_ops, &sink, NULL, NULL),
+		KYMO_OK);
+	unlink(path);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 1);
+	gap = find(&sink, KYMO_EVENT_GAP);
+	assert_true(gap->flags & KYMO_RECORD_UNFINISHED);
+	assert_true(gap->end_ns - gap->begin_ns > 19000000);
+	memory_free(&sink);
+	/* It goes on, and then the gap is whole. */
+	assert_int_equal(kymo_session_resume(session, NULL), KYMO_OK);
+	sink = finish(session);
+	assert_int_equal(count_of(&sink, KYMO_EVENT_GAP), 1);
+	assert_false(find(&sink, KYMO_EVENT_GAP)->flags & KYMO_RECORD_UNFINISHED);
+	memory_free(&sink);
+}
+
 static void a_session_can_be_stopped_while_it_is_paused(void **state)
 {
 	struct kymo_session *session = start(0, 0);
@@ -541,6 +571,7 @@ int main(void)
 		cmocka_unit_test(
 			nothing_is_recorded_while_it_is_paused_and_the_trace_says_so),
 		cmocka_unit_test(a_gap_is_no_event_whoever_counts),
+		cmocka_unit_test(a_snapshot_at_rest_has_a_gap_up_to_then),
 		cmocka_unit_test(a_session_can_be_stopped_while_it_is_paused),
 		cmocka_unit_test(calls_in_the_wrong_order_are_refused),
 		cmocka_unit_test(pauses_under_load_lose_nothing),
