@@ -74,7 +74,7 @@ void ky_process_name(pid_t pid, char *out, size_t size)
 {
 	char path[KY_PROC_PATH_SIZE];
 
-	if (ky_read_small(ky_proc_path(path, pid, "comm"), out, size) <= 0)
+	if (pid <= 0 || ky_read_small(ky_proc_path(path, pid, "comm"), out, size) <= 0)
 		snprintf(out, size, "unknown");
 	out[strcspn(out, "\n")] = '\0';
 	for (char *at = out; *at; at++)

@@ -26,7 +26,8 @@ int ky_process_read(pid_t pid, struct ky_process *out);
 
 /*
  * Its name as it may be shown: it may hold anything, also what moves a terminal's cursor.
- * "unknown" where there is none, as it has ended.
+ * "unknown" where there is none: it has ended, or pid is 0, as the system has it for one
+ * of a namespace that we do not see into.
  */
 void ky_process_name(pid_t pid, char *out, size_t size);
 

@@ -50,8 +50,10 @@ static void paths_and_names_are_those_of_the_process(void **state)
 	assert_string_equal(ky_proc_path(path, 4194304, "ns/pid"),
 			    "/proc/4194304/ns/pid");
 	assert_int_equal(prctl(PR_SET_NAME, "a\033[2J\nb", 0, 0, 0), 0);
-	ky_process_name(0, name, sizeof(name));
+	ky_process_name(getpid(), name, sizeof(name));
 	assert_string_equal(name, "a?[2J");
+	ky_process_name(0, name, sizeof(name));
+	assert_string_equal(name, "unknown");
 	end_child(child);
 	ky_process_name(child, name, sizeof(name));
 	assert_string_equal(name, "unknown");
