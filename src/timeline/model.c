@@ -213,6 +213,7 @@ void ky_model_destroy(struct ky_model *model)
 	ky_list_clear(&model->devices);
 	ky_list_clear(&model->types);
 	ky_list_clear(&model->tracks);
+	ky_list_clear(&model->queues);
 	ky_list_clear(&model->sources);
 	ky_list_clear(&model->domains);
 	ky_list_clear(&model->arrow_names);

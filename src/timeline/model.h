@@ -98,6 +98,7 @@ struct ky_model {
 	uint64_t chunk_count;
 	/* All in the arena. */
 	struct ky_list processes, devices, types, tracks, sources;
+	struct ky_list queues;      /* of the tracks, those with a number of their own */
 	struct ky_list domains;     /* struct kymo_str */
 	struct ky_list arrow_names; /* struct kymo_str */
 	const struct kymo_trace_type *unknown_type;

@@ -283,11 +283,10 @@ const struct ky_model_track *ky_model_find_queue(const struct ky_model *model,
 						 const struct kymo_trace_track *beside,
 						 uint64_t native)
 {
-	for (size_t i = 0; i < model->tracks.count; i++) {
-		const struct ky_model_track *track = model->tracks.items[i];
+	for (size_t i = 0; i < model->queues.count; i++) {
+		const struct ky_model_track *track = model->queues.items[i];
 
-		if (track->trace.kind == KYMO_TRACK_QUEUE && !track->is_beside &&
-		    track->trace.native == native &&
+		if (track->trace.native == native &&
 		    track->trace.device == beside->device &&
 		    track->trace.process == beside->process)
 			return track;
@@ -304,16 +303,17 @@ static void number_queue(struct kymo_trace_track *track, uint32_t *next)
 int32_t ky_model_number_queues(struct ky_model *model)
 {
 	uint32_t *next = calloc(model->devices.count + 1, sizeof(*next));
+	int32_t status = next ? KYMO_OK : KYMO_ERROR_NO_MEMORY;
 
-	if (!next)
-		return KYMO_ERROR_NO_MEMORY;
-	for (size_t i = 0; i < model->tracks.count; i++) {
+	for (size_t i = 0; i < model->tracks.count && status == KYMO_OK; i++) {
 		struct ky_model_track *track = model->tracks.items[i];
 
-		if (track->trace.kind == KYMO_TRACK_QUEUE && !track->is_beside)
-			number_queue(&track->trace, next);
+		if (track->trace.kind != KYMO_TRACK_QUEUE || track->is_beside)
+			continue;
+		number_queue(&track->trace, next);
+		status = ky_list_add(&model->queues, track);
 	}
-	for (size_t i = 0; i < model->tracks.count; i++) {
+	for (size_t i = 0; i < model->tracks.count && status == KYMO_OK; i++) {
 		struct ky_model_track *track = model->tracks.items[i];
 
 		if (!track->is_beside)
@@ -325,7 +325,7 @@ int32_t ky_model_number_queues(struct ky_model *model)
 			number_queue(&track->trace, next);
 	}
 	free(next);
-	return KYMO_OK;
+	return status;
 }
 
 const struct kymo_trace_track *ky_model_show_track(struct ky_model *model, uint32_t index,
