@@ -335,7 +335,8 @@ const struct ky_check_kind_text ky_check_kinds[KY_CHECK_KIND_COUNT] = {
 	[KY_LEFT_OUT] = {"left-out", KY_NOTE, "......",
 			 "records that newer ones have overwritten, or of another time "
 			 "than is wanted",
-			 "a larger --buffer keeps more"},
+			 "none needed for what was not asked for; against "
+			 "\"overwritten\" a larger buffer helps"},
 	[KY_UNTIMED_RECORDS] = {"untimed-records", KY_NOTE, "......",
 				"records whose times mean nothing: not drawn",
 				"kymo info says of which source"},
