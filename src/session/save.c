@@ -38,15 +38,20 @@ static const char *name_of(const char *target)
 	return slash ? slash + 1 : target;
 }
 
+static const char *temporary_folder(void)
+{
+	const char *folder = ky_env_get("TMPDIR");
+
+	return folder && folder[0] == '/' ? folder : "/tmp";
+}
+
 /* Of the same name among the temporary files. */
-static const char *temporary_place(const char *path, char *buffer, size_t size)
+static const char *temporary_place(const char *path, const char *folder, char *buffer,
+				   size_t size)
 {
 	const char *name = name_of(ky_sink_path(path));
-	const char *temporary = ky_env_get("TMPDIR");
 
-	snprintf(buffer, size, "%s/%s",
-		 temporary && temporary[0] == '/' ? temporary : "/tmp",
-		 name[0] ? name : "trace");
+	snprintf(buffer, size, "%s/%s", folder, name[0] ? name : "trace");
 	return buffer;
 }
 
@@ -62,7 +67,7 @@ static const char *choose_place(const char *path, char *buffer, size_t size)
 	snprintf(buffer, size, "%.*s.", (int)(name - target), target);
 	if (target == path || (name[0] && access(buffer, W_OK) == 0))
 		return target;
-	return temporary_place(path, buffer, size);
+	return temporary_place(path, temporary_folder(), buffer, size);
 }
 
 /* Creates the capture file; a name that is taken (another thread saves) gets a number. */
@@ -270,21 +275,24 @@ static int is_last_save(struct kymo_session *session)
 
 /*
  * The capture file of a save that has failed: where it is, if it is whole already, beside
- * the target, if only that cannot be written, or among the temporary files. The error
- * tells where.
+ * the target, if only that cannot be written, or among the temporary files, in /tmp too
+ * if TMPDIR names another folder, which may be the one that is full. The error tells
+ * where.
  */
 static void keep(const struct ky_save *save, struct ky_capture *capture, char *path,
 		 struct kymo_error *error)
 {
+	const char *const folders[] = {temporary_folder(), "/tmp"};
 	const struct kymo_error failure = *error;
 	struct kymo_error why = {0};
 	char place[PATH_MAX];
 
 	if (!path[0])
 		ky_save_capture(capture, save->fill, save->path, path, NULL);
-	if (!path[0])
-		capture_beside(temporary_place(save->path, place, sizeof(place)), capture,
-			       save->fill, path, &why);
+	for (size_t i = 0; i < 2 && !path[0]; i++) {
+		temporary_place(save->path, folders[i], place, sizeof(place));
+		capture_beside(place, capture, save->fill, path, &why);
+	}
 	if (path[0])
 		ky_error_set(error, failure.status,
 			     "%s; the capture is kept: kymo export %s -o FILE",

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests whose trace cannot be written: what they recorded is kept, as a capture. */
 #define _GNU_SOURCE /* mkdtemp */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,22 +223,42 @@ static void of_several_that_fail_the_last_is_kept(void **state)
 	assert_marks(status.path, 5);
 }
 
+static void where_the_temporary_folder_is_of_no_use_either_it_is_kept_in_tmp(void **state)
+{
+	static const char begin[] = "/tmp/.x.json.kymo-";
+	struct kymo_request_status status;
+	char gone[PATH_MAX];
+
+	(void)state;
+	snprintf(gone, sizeof(gone), "%s", in_folder("gone"));
+	assert_int_equal(mkdir(gone, 0700), 0);
+	setenv("TMPDIR", "/no/such/folder", 1);
+	status = fail_to_save(in_folder("gone/x.json"), gone, MARKS);
+	setenv("TMPDIR", temporary, 1);
+	assert_memory_equal(status.path, begin, sizeof(begin) - 1);
+	assert_marks(status.path, MARKS);
+	unlink(status.path);
+}
+
 static void one_that_can_be_kept_nowhere_says_so_and_leaves_the_last(void **state)
 {
-	char target[PATH_MAX + 16], gone[PATH_MAX];
+	struct rlimit limit = {0, RLIM_INFINITY};
 	struct kymo_request_status kept, lost;
+	char target[PATH_MAX + 16];
 
 	(void)state;
 	snprintf(target, sizeof(target), "broken://%s", in_folder("x"));
 	kept = fail_to_save(target, NULL, MARKS);
-	snprintf(gone, sizeof(gone), "%s", in_folder("gone"));
-	assert_int_equal(mkdir(gone, 0700), 0);
-	setenv("TMPDIR", "/no/such/folder", 1);
-	lost = fail_to_save(in_folder("gone/x.json"), gone, 1);
-	setenv("TMPDIR", temporary, 1);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	lost = fail_to_save(in_folder("y.json"), NULL, 1);
+	limit.rlim_cur = RLIM_INFINITY;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_string_equal(lost.path, "");
 	assert_non_null(strstr(lost.reason, "nor can the capture be kept: "));
-	assert_non_null(strstr(lost.reason, "/no/such/folder"));
+	assert_non_null(strstr(lost.reason, strerror(EFBIG)));
+	/* With the folder of temporary files. */
+	assert_int_equal(count_files(), 2);
 	assert_marks(kept.path, MARKS);
 }
 
@@ -280,6 +303,8 @@ int main(void)
 		cmocka_unit_test(
 			a_target_that_somebody_has_made_meanwhile_is_left_as_it_is),
 		cmocka_unit_test(of_several_that_fail_the_last_is_kept),
+		cmocka_unit_test(
+			where_the_temporary_folder_is_of_no_use_either_it_is_kept_in_tmp),
 		cmocka_unit_test(
 			one_that_can_be_kept_nowhere_says_so_and_leaves_the_last),
 		cmocka_unit_test(what_a_program_that_exits_cannot_save_is_kept_too),
