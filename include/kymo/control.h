@@ -166,8 +166,9 @@ KYMO_API int32_t kymo_recorder_run(const struct kymo_recorder_options *options,
 /*
  * Has every process of a recording that takes orders (`controlled`) rest or go on, also
  * those that come later. Returns when all have obeyed; KYMO_ERROR_BUSY if some have not
- * after 2 s. `socket` is the recorder's; NULL: the one in KYMO_SESSION, so a recorded
- * program says what is worth recording. KYMO_ERROR_NOT_FOUND: nobody records.
+ * after 2 s, or that is not known after 6 s at most. `socket` is the recorder's; NULL:
+ * the one in KYMO_SESSION, so a recorded program says what is worth recording.
+ * KYMO_ERROR_NOT_FOUND: nobody records.
  */
 KYMO_API int32_t kymo_recorder_order(const char *socket, uint32_t order,
 				     struct kymo_error *error);

@@ -62,6 +62,11 @@ static int32_t ask(int fd, uint32_t command, struct kymo_error *error)
 	size = ky_packet_receive(fd, &answer, sizeof(answer), &other_fd);
 	if (other_fd >= 0)
 		close(other_fd);
+	if (size == -EAGAIN)
+		return ky_error_set(error, KYMO_ERROR_BUSY,
+				    "no answer to the order in %d s: the recorder stands "
+				    "still",
+				    WAIT_S);
 	if (size < 0)
 		return ky_error_set_errno(error, (int)-size, "no answer to the order");
 	if (size == 0)

@@ -239,6 +239,13 @@ static void answer_order(struct ky_reception *reception, struct ky_caller *calle
 	drop_caller(reception, caller);
 }
 
+/* The keeper stands still, or others order anew before the processes can obey. */
+static void answer_late(struct ky_reception *reception, struct ky_caller *caller)
+{
+	answer_order(reception, caller, KYMO_ERROR_BUSY,
+		     "it is not known in time that the processes have obeyed");
+}
+
 /* Who has ordered anything since is told of that when it has been obeyed. */
 static void tell_obeyed(void *owner, uint64_t number, uint32_t not_count)
 {
@@ -275,7 +282,7 @@ static void hear_order(struct ky_reception *reception, struct ky_caller *caller,
 		answer_order(reception, caller, error.status, error.message);
 		return;
 	}
-	/* The keeper has the shorter patience, so that there is an answer. */
+	/* The keeper has the shorter patience, and knows how many have not obeyed. */
 	caller->deadline_ns = ky_monotonic_ns() + 2 * (uint64_t)KY_PROTOCOL_WAIT_NS;
 	reception->custody->obeyed = tell_obeyed;
 	reception->custody->obeyed_owner = reception;
@@ -473,7 +480,9 @@ int ky_reception_expire(struct ky_reception *reception)
 
 	for (struct ky_caller *caller = reception->callers; caller; caller = next) {
 		next = caller->next;
-		if (caller->deadline_ns <= now)
+		if (caller->deadline_ns <= now && caller->order != 0)
+			answer_late(reception, caller);
+		else if (caller->deadline_ns <= now)
 			lose_caller(reception, caller);
 		else if (caller->deadline_ns < nearest)
 			nearest = caller->deadline_ns;

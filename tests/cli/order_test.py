@@ -139,6 +139,19 @@ def who_does_not_obey_is_told(place):
     assert finish(place, process)[0] == {"span": 3}
 
 
+def an_order_is_answered_though_the_keeper_stands_still(place):
+    process = start(place, "mark", "3", "ready", place.file("one"), "wait", place.file("go"))
+    wait_for(place, "one")
+    keeper = keeper_of(process.pid)
+    os.kill(keeper, signal.SIGSTOP)
+    status, message = order(place, REST)
+    os.kill(keeper, signal.SIGCONT)
+    assert status == BUSY and message.startswith("it is not known"), (status, message)
+    obey(place, RECORD)
+    place.touch("go")
+    assert finish(place, process)[0] == {"span": 3}
+
+
 def orders_that_cannot_be_are_refused(place):
     process = start(place, "ready", place.file("one"), "wait", place.file("go"))
     assert order(place, 7) == (UNSUPPORTED, "no such command: 7")
