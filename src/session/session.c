@@ -256,6 +256,20 @@ static int32_t make_types(struct kymo_session *session, const char *wanted,
 			       error);
 }
 
+static int32_t refuse_names(int32_t status, size_t room, struct kymo_error *error)
+{
+	const size_t used = ky_dictionary_size();
+
+	if (used <= room)
+		return ky_error_set(error, status,
+				    "no memory left for the names of this program: 80 "
+				    "MiB of addresses, which ulimit -v or -d may limit");
+	return ky_error_set(error, status,
+			    "the names that this program has used so far (%zu bytes) do "
+			    "not fit: a larger buffer_size is needed",
+			    used);
+}
+
 /* session_lock held. */
 static int32_t make_capture(struct kymo_session *session, struct kymo_error *error)
 {
@@ -271,12 +285,11 @@ static int32_t make_capture(struct kymo_session *session, struct kymo_error *err
 				      &capture->header->dictionary_tail,
 				      &capture->header->names_not_kept);
 	if (status != KYMO_OK) {
+		const size_t room = capture->dictionary_size;
+
 		ky_embedded_retire(session->embedded);
 		session->embedded = NULL;
-		return ky_error_set(error, status,
-				    "the names that this program has used so far (%zu "
-				    "bytes) do not fit: a larger buffer_size is needed",
-				    ky_dictionary_size());
+		return refuse_names(status, room, error);
 	}
 	ky_session_page()->mirrored = session;
 	return KYMO_OK;

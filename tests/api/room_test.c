@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plug-ins in a program that nobody records and whose memory is limited. */
+/* Plug-ins in a program that nobody records, and sessions, where memory is limited. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <kymo/session.h>
 
 #include "link_source.h"
 #include "support/test.h"
@@ -53,9 +56,39 @@ static void what_is_reserved_for_one_plugin_serves_all(void **state)
 	assert_int_equal(attach(&link_plugin, NULL), KYMO_OK);
 }
 
+/* Of all that a session needs one thing after the other has room. */
+static int every_refusal_is_of_memory(void)
+{
+	struct kymo_session *session = NULL;
+	struct kymo_error error = {0};
+	rlim_t left = STEP;
+
+	if (kymo_session_create(&session, NULL, NULL) != KYMO_OK)
+		return 1;
+	for (leave(left); kymo_session_prepare(session, &error) != KYMO_OK;
+	     leave(left += STEP))
+		if (left >= MOST || strstr(error.message, "a larger buffer_size"))
+			return 2;
+	kymo_session_destroy(session);
+	return 0;
+}
+
+static void a_session_without_memory_is_refused_for_that(void **state)
+{
+	const pid_t child = fork();
+	int result;
+
+	(void)state;
+	if (child == 0)
+		_exit(every_refusal_is_of_memory());
+	assert_int_equal(waitpid(child, &result, 0), child);
+	assert_int_equal(result, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_session_without_memory_is_refused_for_that),
 		cmocka_unit_test(what_is_reserved_for_one_plugin_serves_all),
 	};
 
