@@ -19,7 +19,6 @@
 #include "base/error.h"
 #include "capture/spool.h"
 #include "control/channel.h"
-#include "control/command.h"
 #include "control/delivery.h"
 #include "control/kept.h"
 #include "control/left.h"
@@ -197,8 +196,7 @@ static void command(struct keeper *keeper, uint64_t number, uint32_t command)
 {
 	keeper->obey_ns = ky_monotonic_ns() + KY_PROTOCOL_WAIT_NS;
 	keeper->command = number;
-	for (struct ky_kept *kept = keeper->captures.first; kept; kept = kept->next)
-		ky_command_give(&kept->capture, command);
+	ky_kept_command(&keeper->captures, command);
 }
 
 /* Tells when all processes have obeyed, or time is up. */

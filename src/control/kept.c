@@ -72,9 +72,17 @@ static int is_left(const struct ky_kept_list *list, const struct ky_kept *kept)
 	return 0;
 }
 
+void ky_kept_command(struct ky_kept_list *list, uint32_t command)
+{
+	for (struct ky_kept *kept = list->first; kept; kept = kept->next) {
+		ky_command_give(&kept->capture, command);
+		kept->is_commanded = 1;
+	}
+}
+
 int ky_kept_is_to_obey(const struct ky_kept_list *list, const struct ky_kept *kept)
 {
-	return kept->pidfd >= 0 && ky_kept_is_opened(kept) &&
+	return kept->is_commanded && kept->pidfd >= 0 && ky_kept_is_opened(kept) &&
 	       !ky_command_is_done(&kept->capture) && !is_left(list, kept);
 }
 

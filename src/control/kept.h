@@ -13,6 +13,7 @@ struct ky_kept {
 	struct ky_spool_capture *spooled; /* NULL: nothing is in the file yet */
 	int pidfd;                        /* -1: no process uses it, as far as we know */
 	struct ky_watch watch;            /* of the pidfd */
+	int is_commanded;                 /* it was there when a command was given */
 };
 
 /* Zero: none. */
@@ -46,7 +47,13 @@ int ky_kept_is_opened(const struct ky_kept *kept);
  */
 uint32_t ky_kept_end_reason(const struct ky_kept *kept);
 
-/* Whether somebody is there to obey, and has not obeyed. */
+void ky_kept_command(struct ky_kept_list *list, uint32_t command);
+
+/*
+ * Whether somebody is there to obey, and has not obeyed. A capture that was made later
+ * has the command from the beginning: who gets that need not be waited for, which would
+ * be for ever where processes come all the time.
+ */
 int ky_kept_is_to_obey(const struct ky_kept_list *list, const struct ky_kept *kept);
 
 /*
