@@ -206,11 +206,14 @@ static void look_who_obeys(struct keeper *keeper)
 
 	if (keeper->obey_ns == 0)
 		return;
-	for (const struct ky_kept *kept = keeper->captures.first; kept; kept = kept->next)
-		told.not_count += ky_kept_is_to_obey(&keeper->captures, kept) != 0;
+	told.not_count = ky_kept_count_to_obey(&keeper->captures);
 	if (told.not_count > 0 && ky_monotonic_ns() < keeper->obey_ns) {
 		keeper->tick_ms = TICK_MIN_MS;
 		return;
+	}
+	if (told.not_count > 0) {
+		ky_kept_find_left(&keeper->captures);
+		told.not_count = ky_kept_count_to_obey(&keeper->captures);
 	}
 	keeper->obey_ns = 0;
 	tell(keeper, &told);

@@ -2,6 +2,7 @@
 #include "control/kept.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -82,8 +83,26 @@ void ky_kept_command(struct ky_kept_list *list, uint32_t command)
 
 int ky_kept_is_to_obey(const struct ky_kept_list *list, const struct ky_kept *kept)
 {
-	return kept->is_commanded && kept->pidfd >= 0 && ky_kept_is_opened(kept) &&
-	       !ky_command_is_done(&kept->capture) && !is_left(list, kept);
+	return kept->is_commanded && !kept->has_left && kept->pidfd >= 0 &&
+	       ky_kept_is_opened(kept) && !ky_command_is_done(&kept->capture) &&
+	       !is_left(list, kept);
+}
+
+uint32_t ky_kept_count_to_obey(const struct ky_kept_list *list)
+{
+	uint32_t count = 0;
+
+	for (const struct ky_kept *kept = list->first; kept; kept = kept->next)
+		count += ky_kept_is_to_obey(list, kept) != 0;
+	return count;
+}
+
+void ky_kept_find_left(struct ky_kept_list *list)
+{
+	for (struct ky_kept *kept = list->first; kept; kept = kept->next)
+		if (ky_kept_is_to_obey(list, kept))
+			kept->has_left =
+				ky_pidfd_has_memory(kept->pidfd, kept->inode) == 0;
 }
 
 uint32_t ky_kept_warm(const struct ky_kept_list *list, struct ky_kept *kept)
@@ -123,6 +142,7 @@ int32_t ky_kept_add(struct ky_kept_list *list, uint64_t number, int fd,
 {
 	struct ky_kept *kept = calloc(1, sizeof(*kept));
 	struct ky_capture_setup numbered = *setup;
+	struct stat found = {0};
 	int32_t status;
 
 	numbered.capture = number;
@@ -130,12 +150,14 @@ int32_t ky_kept_add(struct ky_kept_list *list, uint64_t number, int fd,
 		status = ky_capture_map_made(fd, &numbered, &kept->capture, error);
 	else
 		status = ky_error_no_memory(error);
+	fstat(fd, &found);
 	close(fd);
 	if (!kept || status) {
 		free(kept);
 		return ky_error_wrap(error, "cannot keep a capture");
 	}
 	kept->number = number;
+	kept->inode = found.st_ino;
 	kept->pidfd = -1;
 	kept->next = list->first;
 	list->first = kept;

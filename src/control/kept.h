@@ -13,7 +13,9 @@ struct ky_kept {
 	struct ky_spool_capture *spooled; /* NULL: nothing is in the file yet */
 	int pidfd;                        /* -1: no process uses it, as far as we know */
 	struct ky_watch watch;            /* of the pidfd */
+	ino_t inode;                      /* of the memory */
 	int is_commanded;                 /* it was there when a command was given */
+	int has_left; /* its process has called exec: nobody is there to obey */
 };
 
 /* Zero: none. */
@@ -55,6 +57,10 @@ void ky_kept_command(struct ky_kept_list *list, uint32_t command);
  * be for ever where processes come all the time.
  */
 int ky_kept_is_to_obey(const struct ky_kept_list *list, const struct ky_kept *kept);
+uint32_t ky_kept_count_to_obey(const struct ky_kept_list *list);
+
+/* Of those that have not obeyed, finds those that cannot; takes a while. */
+void ky_kept_find_left(struct ky_kept_list *list);
 
 /*
  * Takes care that chunks are warm before they are used, of all the fewer the more

@@ -4,10 +4,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc_stat.h"
 
 /* Since Linux 6.5; older C libraries do not know it. */
 #ifndef SO_PEERPIDFD
@@ -37,6 +43,40 @@ int ky_pidfd_ended(int pidfd)
 	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
 
 	return poll(&poll_fd, 1, 0) > 0;
+}
+
+/* Of the process, as we see it; 0 or less: none. */
+static pid_t pid_of(int pidfd)
+{
+	char name[32], path[KY_PROC_PATH_SIZE], text[512];
+	const char *line;
+
+	snprintf(name, sizeof(name), "fdinfo/%d", pidfd);
+	if (ky_read_small(ky_proc_path(path, getpid(), name), text, sizeof(text)) <= 0)
+		return 0;
+	line = strstr(text, "\nPid:");
+	return line ? (pid_t)strtol(line + strlen("\nPid:"), NULL, 10) : 0;
+}
+
+int ky_pidfd_has_memory(int pidfd, ino_t inode)
+{
+	const pid_t pid = pid_of(pidfd);
+	char path[KY_PROC_PATH_SIZE], line[512];
+	unsigned long found;
+	int result = -1; /* where the first thread has ended there is no line */
+	FILE *file;
+
+	if (pid <= 0)
+		return -1;
+	file = fopen(ky_proc_path(path, pid, "maps"), "re");
+	while (file && result != 1 && fgets(line, sizeof(line), file)) {
+		result = strstr(line, "/memfd:") &&
+			 sscanf(line, "%*s %*s %*s %*s %lu", &found) == 1 &&
+			 found == inode;
+	}
+	if (file)
+		fclose(file);
+	return result;
 }
 
 void ky_close_from(int first)

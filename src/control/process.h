@@ -12,6 +12,12 @@ int ky_pidfd_of_peer(int socket_fd, pid_t pid);
 /* 1 if the process has ended. */
 int ky_pidfd_ended(int pidfd);
 
+/*
+ * 1 if it has memory of that inode mapped, which exec ends; 0 if not, and -1 if it cannot
+ * be told.
+ */
+int ky_pidfd_has_memory(int pidfd, ino_t inode);
+
 /* Closes every descriptor of this process from `first` on. */
 void ky_close_from(int first);
 

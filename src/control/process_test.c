@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,9 +74,29 @@ static void all_descriptors_from_one_on_are_closed(void **state)
 	assert_int_equal(status, 0);
 }
 
+static void memory_is_had_until_it_is_unmapped(void **state)
+{
+	const int fd = memfd_create("test", MFD_CLOEXEC), self = ky_pidfd_open(getpid());
+	struct stat found;
+	void *memory;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(fstat(fd, &found), 0);
+	memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	assert_true(memory != MAP_FAILED);
+	close(fd);
+	assert_int_equal(ky_pidfd_has_memory(self, found.st_ino), 1);
+	munmap(memory, 4096);
+	assert_int_equal(ky_pidfd_has_memory(self, found.st_ino), 0);
+	close(self);
+	assert_int_equal(ky_pidfd_has_memory(self, found.st_ino), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_is_had_until_it_is_unmapped),
 		cmocka_unit_test(a_pidfd_tells_the_end_of_its_process),
 		cmocka_unit_test(a_peer_is_found_by_its_socket),
 		cmocka_unit_test(all_descriptors_from_one_on_are_closed),

@@ -139,6 +139,15 @@ def who_does_not_obey_is_told(place):
     assert finish(place, process)[0] == {"span": 3}
 
 
+def who_has_left_by_exec_for_what_records_nothing_is_not_waited_for(place):
+    process = start(place, "mark", "3", "exec", "ready", place.file("one"), "wait", place.file("go"))
+    wait_for(place, "one")
+    for command in (REST, RECORD):
+        assert order(place, command) == (0, ""), command
+    place.touch("go")
+    assert finish(place, process)[0] == {"span": 3}
+
+
 def an_order_is_answered_though_the_keeper_stands_still(place):
     process = start(place, "mark", "3", "ready", place.file("one"), "wait", place.file("go"))
     wait_for(place, "one")
