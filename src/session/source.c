@@ -252,7 +252,8 @@ static int recognise(const struct kymo_plugin *plugin)
 		if (instance->host->plugin != plugin)
 			continue;
 		is_known = 1;
-		if (instance->state == KY_NEW && !instance->is_claimed)
+		/* In this order: whoever is in it changes its state without the lock. */
+		if (!instance->is_claimed && instance->state == KY_NEW)
 			instance->failed_epoch = 0;
 	}
 	return is_known;
