@@ -12,12 +12,10 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/thread.h"
-#include "config/config.h"
 #include "session/page.h"
 #include "session/plan.h"
 #include "session/save.h"
 #include "session/session.h"
-#include "session/source_load.h"
 
 #define SIZE_LEAST offsetof(struct kymo_request_options, context)
 
@@ -50,9 +48,7 @@ static int32_t make_request(const struct kymo_request_options *options,
 	if (status == KYMO_OK)
 		status = kymo_session_create(&out->session, options->session, error);
 	if (status == KYMO_OK)
-		status = ky_config_blame(ky_sources_check(out->session->sources, error),
-					 out->session->sources_origin, KY_KEY_SOURCES,
-					 error);
+		status = ky_session_check_sources(out->session, error);
 	if (status != KYMO_OK)
 		return status;
 	out->path = strdup(options->path);

@@ -345,6 +345,13 @@ static int32_t prepare(struct kymo_session *session, char **wanted,
 	return status;
 }
 
+int32_t ky_session_check_sources(const struct kymo_session *session,
+				 struct kymo_error *error)
+{
+	return ky_config_blame(ky_sources_check(session->sources, error),
+			       session->sources_origin, KY_KEY_SOURCES, error);
+}
+
 int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *error)
 {
 	char *wanted = NULL;
@@ -371,6 +378,8 @@ int32_t kymo_session_prepare(struct kymo_session *session, struct kymo_error *er
 	lock_sessions();
 	status = ky_session_check(session, KY_SESSION_NEW, "prepare", error);
 	unlock_sessions();
+	if (status == KYMO_OK)
+		status = ky_session_check_sources(session, error);
 	if (status != KYMO_OK)
 		return status;
 	ky_request_preempt();

@@ -64,6 +64,10 @@ void ky_session_unuse(struct kymo_session *session);
 /* session_lock held, and open while it waits. */
 void ky_session_wait_for_users(struct kymo_session *session);
 
+/* Whether what prepare sees without beginning anything is good: names and options. */
+int32_t ky_session_check_sources(const struct kymo_session *session,
+				 struct kymo_error *error);
+
 /* kymo_session_prepare without precedence: a request's own. */
 int32_t ky_session_prepare(struct kymo_session *session, struct kymo_error *error);
 

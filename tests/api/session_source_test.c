@@ -315,6 +315,26 @@ static void a_request_whose_options_the_source_refuses_fails_with_its_reason(voi
 	kymo_session_destroy(record(3));
 }
 
+/* It would not be recorded instead. */
+static void a_session_that_is_wrong_leaves_the_request_that_is_under_way(void **state)
+{
+	static const char *const bad[] = {"fake:sed=1", NULL};
+	struct kymo_request_options options = request_with(NULL);
+	struct kymo_request_status now = {.struct_size = sizeof(now)};
+	struct kymo_session *session = session_of(bad);
+	uint64_t id;
+
+	(void)state;
+	options.duration_ms = 3600000;
+	assert_int_equal(kymo_request_submit(&options, &id, NULL), KYMO_OK);
+	assert_int_equal(kymo_session_start(session, NULL), KYMO_ERROR_CONFIG);
+	assert_int_equal(kymo_request_poll(id, &now), KYMO_OK);
+	assert_true(now.state < KYMO_REQUEST_PROCESSING);
+	assert_string_equal(now.reason, "");
+	assert_int_equal(kymo_request_cancel(id, NULL), KYMO_OK);
+	kymo_session_destroy(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +350,8 @@ int main(void)
 			a_request_with_an_option_that_there_is_not_is_not_accepted),
 		cmocka_unit_test(
 			a_request_whose_options_the_source_refuses_fails_with_its_reason),
+		cmocka_unit_test(
+			a_session_that_is_wrong_leaves_the_request_that_is_under_way),
 		cmocka_unit_test(who_comes_later_and_refuses_its_options_has_failed),
 		cmocka_unit_test(what_had_begun_beside_it_is_ended),
 	};
