@@ -22,6 +22,7 @@
 #include "base/fork_guard.h"
 #include "base/lock.h"
 #include "base/thread.h"
+#include "session/kept.h"
 #include "session/page.h"
 #include "session/save.h"
 #include "session/session.h"
@@ -41,7 +42,6 @@ static struct {
 	uint64_t last_id;
 	struct ky_request current;
 	struct kymo_request_status ended[ENDED_MAX]; /* by their number, modulo */
-	char kept[PATH_MAX]; /* the capture of the last that could not be saved, or "" */
 } requests;
 
 void ky_requests_lock(void)
@@ -53,7 +53,7 @@ void ky_requests_lock(void)
 	requests.pid = getpid();
 	requests.last_id = 0;
 	memset(&requests.current, 0, sizeof(requests.current));
-	requests.kept[0] = '\0';
+	ky_kept_forget();
 }
 
 void ky_requests_unlock(void)
@@ -120,14 +120,6 @@ static void fail(const struct kymo_error *error, const char *kept,
 	ky_stages_cancel(&requests.current.session->stages, error->status, error->message,
 			 "");
 	end(KYMO_REQUEST_FAILED, kept, error->message, NULL, ending);
-}
-
-/* One for each that fails would fill a disk, if it is not full already. */
-static void keep_only(const char *kept)
-{
-	if (strcmp(requests.kept, kept) != 0)
-		unlink(requests.kept);
-	memcpy(requests.kept, kept, sizeof(requests.kept));
 }
 
 /* It goes no further, for that reason; what it has recorded its thread saves. */
@@ -236,7 +228,7 @@ static void process(struct ky_ending *ending)
 		end(KYMO_REQUEST_CANCELLED, "", CANCELLED, NULL, ending);
 	} else if (status != KYMO_OK) {
 		if (kept[0])
-			keep_only(kept);
+			ky_kept_replace(kept);
 		fail(&error, kept, ending);
 	} else {
 		ky_schedule_handle(&request->schedule, KY_TRIGGER_SAVED);

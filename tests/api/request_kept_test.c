@@ -137,6 +137,15 @@ static void assert_marks(const char *capture, uint64_t count)
 	memory_free(&sink);
 }
 
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
 static void what_a_sink_cannot_write_stays_beside_the_target(void **state)
 {
 	char target[PATH_MAX + 16];
@@ -182,14 +191,11 @@ static void a_target_that_somebody_has_made_meanwhile_is_left_as_it_is(void **st
 	struct kymo_request_status status;
 	struct stat found;
 	uint64_t id;
-	FILE *file;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s", in_folder("theirs.kymo"));
 	id = record(path, 1);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	assert_int_equal(fclose(file), 0);
+	write_file(path, "");
 	kymo_session_step();
 	status = wait_for_end(id);
 	assert_int_equal(status.state, KYMO_REQUEST_FAILED);
@@ -238,6 +244,46 @@ static void where_the_temporary_folder_is_of_no_use_either_it_is_kept_in_tmp(voi
 	assert_memory_equal(status.path, begin, sizeof(begin) - 1);
 	assert_marks(status.path, MARKS);
 	unlink(status.path);
+}
+
+/* Two that fail, and what becomes of the first one's capture in between. */
+static void fail_twice(void (*meanwhile)(const char *kept), char *first)
+{
+	char target[PATH_MAX + 16];
+	struct kymo_request_status status;
+
+	snprintf(target, sizeof(target), "broken://%s", in_folder("a"));
+	status = fail_to_save(target, NULL, 1);
+	snprintf(first, PATH_MAX, "%s", status.path);
+	meanwhile(first);
+	snprintf(target, sizeof(target), "broken://%s", in_folder("b"));
+	status = fail_to_save(target, NULL, 2);
+	assert_marks(status.path, 2);
+}
+
+static void put_another_there(const char *kept)
+{
+	assert_int_equal(unlink(kept), 0);
+	write_file(kept, "theirs");
+}
+
+static void take_in_hand(const char *kept)
+{
+	assert_int_equal(chmod(kept, 0644), 0);
+}
+
+static void what_is_not_as_it_was_kept_is_not_removed(void **state)
+{
+	char first[PATH_MAX];
+	struct stat found;
+
+	(void)state;
+	fail_twice(put_another_there, first);
+	assert_int_equal(stat(first, &found), 0);
+	assert_int_equal(found.st_size, strlen("theirs"));
+	assert_int_equal(unlink(first), 0);
+	fail_twice(take_in_hand, first);
+	assert_marks(first, 1);
 }
 
 static void one_that_can_be_kept_nowhere_says_so_and_leaves_the_last(void **state)
@@ -303,6 +349,7 @@ int main(void)
 		cmocka_unit_test(
 			a_target_that_somebody_has_made_meanwhile_is_left_as_it_is),
 		cmocka_unit_test(of_several_that_fail_the_last_is_kept),
+		cmocka_unit_test(what_is_not_as_it_was_kept_is_not_removed),
 		cmocka_unit_test(
 			where_the_temporary_folder_is_of_no_use_either_it_is_kept_in_tmp),
 		cmocka_unit_test(
