@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Saving a session, stopped or not: its memory is written to a capture file beside the
- * target,
- * `.NAME.kymo-PID`, which then is renamed (for .kymo) or exported from and removed. So
- * the target appears whole or not at all, and an export is the same whoever recorded.
+ * target, `.NAME.kymo-PID`, which then is renamed (for .kymo) or exported from and
+ * removed. So the target appears whole or not at all, and an export is the same whoever
+ * recorded.
  */
 #include "session/save.h"
 
@@ -277,15 +277,15 @@ static int is_last_save(struct kymo_session *session)
  * The capture file of a save that has failed: where it is, if it is whole already, beside
  * the target, if only that cannot be written, or among the temporary files, in /tmp too
  * if TMPDIR names another folder, which may be the one that is full. The error tells
- * where.
+ * where, and for that loses its own end where both do not fit.
  */
-static void keep(const struct ky_save *save, struct ky_capture *capture, char *path,
-		 struct kymo_error *error)
+static void keep(const struct ky_save *save, struct ky_capture *capture, int32_t status,
+		 char *path, struct kymo_error *error)
 {
 	const char *const folders[] = {temporary_folder(), "/tmp"};
 	const struct kymo_error failure = *error;
 	struct kymo_error why = {0};
-	char place[PATH_MAX];
+	char place[PATH_MAX], where[400];
 
 	if (!path[0])
 		ky_save_capture(capture, save->fill, save->path, path, NULL);
@@ -294,12 +294,14 @@ static void keep(const struct ky_save *save, struct ky_capture *capture, char *p
 		capture_beside(place, capture, save->fill, path, &why);
 	}
 	if (path[0])
-		ky_error_set(error, failure.status,
-			     "%s; the capture is kept: kymo export %s -o FILE",
-			     failure.message, path);
+		snprintf(where, sizeof(where),
+			 "; the capture is kept: kymo export %s -o FILE", path);
 	else
-		ky_error_set(error, failure.status, "%s; nor can the capture be kept: %s",
-			     failure.message, why.message);
+		snprintf(where, sizeof(where), "; nor can the capture be kept: %.360s",
+			 why.message);
+	ky_error_set(error, status, "%.*s%s",
+		     (int)(sizeof(failure.message) - 1 - strlen(where)), failure.message,
+		     where);
 }
 
 /* `kept` is the capture file that is left if it fails, or "". */
@@ -315,7 +317,7 @@ static int32_t run(struct kymo_session *session, const struct ky_save *save, cha
 	}
 	ky_error_wrap(error, "cannot save the session to \"%s\"", save->path);
 	if (status != KYMO_ERROR_CANCELLED && is_last_save(session)) {
-		keep(save, capture, kept, error);
+		keep(save, capture, status, kept, error);
 	} else if (kept[0]) {
 		unlink(kept);
 		kept[0] = '\0';

@@ -167,6 +167,23 @@ static void what_a_sink_cannot_write_stays_beside_the_target(void **state)
 	assert_marks(status.path, MARKS);
 }
 
+/* The path stands in it twice, and together they are longer than a reason. */
+static void a_reason_that_is_too_long_tells_where_it_is_all_the_same(void **state)
+{
+	static const char end[] = " -o FILE";
+	char long_name[210] = "", target[PATH_MAX + 16];
+	struct kymo_request_status status;
+
+	(void)state;
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	snprintf(target, sizeof(target), "broken://%s", in_folder(long_name));
+	status = fail_to_save(target, NULL, MARKS);
+	assert_memory_equal(status.reason, "cannot save", strlen("cannot save"));
+	assert_non_null(strstr(status.reason, status.path));
+	assert_string_equal(status.reason + strlen(status.reason) - strlen(end), end);
+	assert_marks(status.path, MARKS);
+}
+
 static void without_the_folder_it_is_kept_among_the_temporary_files(void **state)
 {
 	static const char *const names[] = {"gone/x.json", "gone/x.kymo"};
@@ -345,6 +362,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_sink_cannot_write_stays_beside_the_target),
+		cmocka_unit_test(
+			a_reason_that_is_too_long_tells_where_it_is_all_the_same),
 		cmocka_unit_test(without_the_folder_it_is_kept_among_the_temporary_files),
 		cmocka_unit_test(
 			a_target_that_somebody_has_made_meanwhile_is_left_as_it_is),
