@@ -76,7 +76,7 @@ static int32_t slow_end(void *sink, const struct kymo_trace_end *end,
 			struct kymo_sink_result *result, struct kymo_error *error)
 {
 	(void)sink, (void)end, (void)result;
-	if (slow.is_left) {
+	if (__atomic_load_n(&slow.is_left, __ATOMIC_ACQUIRE)) {
 		while (__atomic_load_n(&slow.is_left, __ATOMIC_ACQUIRE) < 2 ||
 		       !main_sleeps())
 			usleep(200);
