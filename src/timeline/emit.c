@@ -179,11 +179,13 @@ static int32_t resolve(struct batch *batch, struct kymo_trace_event *event,
 	values->clock = ky_record_clock(capture, first);
 	values->near_ns = item->when.begin_ns;
 	values->track = event->track;
+	values->referred = 0;
 	type = &capture->types[first->type < capture->type_count ? first->type : 0];
 	if (ky_place_role(item->when.place) & KY_ROLE_PROJECTED)
 		return resolve_projected(batch, event, type, first, lines);
-	status = ky_join_referred(batch->emit->join, &item->when, &values->referred,
-				  batch->error);
+	if (capture->has_references)
+		status = ky_join_referred(batch->emit->join, &item->when,
+					  &values->referred, batch->error);
 	if (status != KYMO_OK)
 		return status;
 	event->type = type->type;

@@ -212,9 +212,9 @@ static int32_t take_undrawn(struct ky_scan *scan, const struct ky_record *record
 static int32_t take_reference(struct ky_scan *scan, const struct ky_record *record,
 			      const struct ky_item *item, struct kymo_error *error)
 {
-	const uint64_t value = ky_record_reference(record);
+	const uint64_t value = item->domain != 0 ? ky_record_reference(record) : 0;
 
-	if (value == 0 || item->domain == 0)
+	if (value == 0)
 		return KYMO_OK;
 	return ky_join_add_reference(scan->join, &item->when, item->domain, value, error);
 }

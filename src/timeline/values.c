@@ -46,11 +46,14 @@ static const struct ky_capture_key *find_key(const struct ky_values *values, uin
 		       : NULL;
 }
 
-/* A new item with the key's name and unit; an unknown key is shown with its number. */
+/*
+ * A new item with the name and unit of the key, which is `known`; one that is not (NULL)
+ * is shown with its number.
+ */
 static struct kymo_trace_value *add_keyed(struct ky_values *values, uint16_t key,
+					  const struct ky_capture_key *known,
 					  uint32_t *type)
 {
-	const struct ky_capture_key *known = find_key(values, key);
 	struct kymo_trace_value *value = add_item(values);
 
 	if (!value)
@@ -176,33 +179,31 @@ int ky_values_set(struct ky_values *values, struct kymo_trace_value *value, uint
 }
 
 /* What the trace has for what a source refers to; -1: it is not there. */
-static uint64_t refer(const struct ky_values *values, uint16_t key, uint64_t raw)
+static uint64_t refer(const struct ky_values *values, enum ky_reference reference,
+		      uint64_t raw)
 {
-	const struct ky_capture_key *known = find_key(values, key);
 	const struct ky_model_track *queue;
 
-	if (!known || !values->model)
-		return raw;
-	switch (known->reference) {
-	case KY_REFERENCE_CORRELATION:
+	if (reference == KY_REFERENCE_CORRELATION)
 		return values->referred ? values->referred : UINT64_MAX;
-	case KY_REFERENCE_QUEUE:
-		queue = ky_model_find_queue(values->model, values->track, raw);
-		return queue ? queue->trace.number : UINT64_MAX;
-	default:
+	if (reference != KY_REFERENCE_QUEUE)
 		return raw;
-	}
+	queue = ky_model_find_queue(values->model, values->track, raw);
+	return queue ? queue->trace.number : UINT64_MAX;
 }
 
 void ky_values_add(struct ky_values *values, uint16_t key, uint64_t raw)
 {
+	const struct ky_capture_key *known;
 	struct kymo_trace_value *value;
 	uint32_t type = 0;
 
 	if (key == 0)
 		return;
-	raw = refer(values, key, raw);
-	value = add_keyed(values, key, &type);
+	known = find_key(values, key);
+	if (known && known->reference != KY_REFERENCE_NONE && values->model)
+		raw = refer(values, known->reference, raw);
+	value = add_keyed(values, key, known, &type);
 	if (value && ky_values_set(values, value, type & ~KYMO_VALUE_ARRAY, raw) != 0)
 		values->count--;
 }
@@ -256,7 +257,7 @@ static void add_elements(struct ky_values *values, uint16_t key, const uint64_t 
 
 	if (key == 0 || count > UINT32_MAX)
 		return;
-	value = add_keyed(values, key, &type);
+	value = add_keyed(values, key, find_key(values, key), &type);
 	if (!value)
 		return;
 	value->count = (uint32_t)count;
@@ -287,7 +288,7 @@ void ky_values_add_bytes(struct ky_values *values, uint16_t key, const void *byt
 	}
 	if (!known || (known->type & KYMO_VALUE_ARRAY) == 0) {
 		/* A long text, given as it is instead of by its number. */
-		value = add_keyed(values, key, &type);
+		value = add_keyed(values, key, known, &type);
 		if (value) {
 			value->type = KYMO_VALUE_STRING;
 			value->text = (struct kymo_str){bytes, size};
