@@ -28,7 +28,11 @@
 #include "session/sinks.h"
 #include "session/source.h"
 
-#define NAMES_MAX      64 /* saves of one process to one target at one moment */
+/*
+ * Captures beside one target of processes with one number: saves at one moment, and what
+ * was kept by those before it in a container, where a program has the same number always.
+ */
+#define NAMES_MAX      10000
 #define PERCENT_COPIED 10 /* of the work is done when the capture file is written */
 
 static const char *name_of(const char *target)

@@ -303,6 +303,34 @@ static void what_is_not_as_it_was_kept_is_not_removed(void **state)
 	assert_marks(first, 1);
 }
 
+/* One that an earlier process of this number has left; the first has no number. */
+static const char *left_before(int number)
+{
+	char name[64];
+
+	if (number == 1)
+		snprintf(name, sizeof(name), ".x.kymo.kymo-%d", (int)getpid());
+	else
+		snprintf(name, sizeof(name), ".x.kymo.kymo-%d-%d", (int)getpid(), number);
+	return in_folder(name);
+}
+
+/* As in a container, where a program that is run again has the same number. */
+static void those_that_others_of_its_number_have_left_are_in_nobodys_way(void **state)
+{
+	uint64_t id;
+
+	(void)state;
+	for (int i = 1; i <= 100; i++)
+		write_file(left_before(i), "theirs");
+	id = record(in_folder("x.kymo"), MARKS);
+	kymo_session_step();
+	assert_int_equal(wait_for_end(id).state, KYMO_REQUEST_DONE);
+	assert_marks(in_folder("x.kymo"), MARKS);
+	for (int i = 1; i <= 100; i++)
+		assert_int_equal(unlink(left_before(i)), 0);
+}
+
 static void one_that_can_be_kept_nowhere_says_so_and_leaves_the_last(void **state)
 {
 	struct rlimit limit = {0, RLIM_INFINITY};
@@ -371,6 +399,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_as_it_was_kept_is_not_removed),
 		cmocka_unit_test(
 			where_the_temporary_folder_is_of_no_use_either_it_is_kept_in_tmp),
+		cmocka_unit_test(
+			those_that_others_of_its_number_have_left_are_in_nobodys_way),
 		cmocka_unit_test(
 			one_that_can_be_kept_nowhere_says_so_and_leaves_the_last),
 		cmocka_unit_test(what_a_program_that_exits_cannot_save_is_kept_too),
