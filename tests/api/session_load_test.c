@@ -85,6 +85,26 @@ static void a_thousand_sessions_do_not_add_up(void **state)
 	assert_true(resident_pages() - before < 2048);
 }
 
+/* One that is prepared again and again, in vain. */
+static void a_thousand_refusals_do_not_add_up(void **state)
+{
+	static const char *const bad[] = {"fake:fault=typo", NULL};
+	struct kymo_session *session;
+	long before = 0;
+
+	(void)state;
+	assert_int_equal(
+		kymo_session_create(&session, KYMO_SESSION_OPTIONS(.sources = bad), NULL),
+		KYMO_OK);
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(kymo_session_prepare(session, NULL), KYMO_ERROR_CONFIG);
+		if (i == 100)
+			before = resident_pages();
+	}
+	assert_true(resident_pages() - before < 2048);
+	kymo_session_destroy(session);
+}
+
 static int stop_marking;
 
 static void *mark_until_told(void *context)
@@ -123,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thousand_sessions_do_not_add_up),
+		cmocka_unit_test(a_thousand_refusals_do_not_add_up),
 		cmocka_unit_test(sessions_come_and_go_under_marking_threads),
 	};
 
