@@ -5,11 +5,12 @@
  * through a source.
  *
  * For each session, whoever began it, the calls are prepare, start, stop, each once and
- * in this order; one that is prepared and never started has no start and no stop. All
- * come from the thread that changes the session, one at a time, and may record marks but
- * must not call kymo_session_* or kymo_request_*, which would wait for themselves. What a
- * recorder records from outside is no session of the program's: nothing is called then,
- * and marks are what there is (kymo_mark_is_off).
+ * in this order; one that is prepared and never started has no start and no stop, and one
+ * whose prepare is refused has no call at all. All come from the thread that changes the
+ * session, one at a time, and may record marks but must not call kymo_session_* or
+ * kymo_request_*, which would wait for themselves. What a recorder records from outside
+ * is no session of the program's: nothing is called then, and marks are what there is
+ * (kymo_mark_is_off).
  */
 #ifndef KYMO_CLIENT_H
 #define KYMO_CLIENT_H

@@ -8,7 +8,7 @@
  * ended. A snapshot is a save too; it comes before COLLECTION, which has not ended then.
  * What ends otherwise tells CANCELLATION as its last: what was destroyed before it
  * was stopped, a request that was cancelled or failed. A save that fails says so in its
- * own status.
+ * own status. A prepare that is refused tells nothing: nothing has begun.
  */
 #ifndef KYMO_OBSERVER_H
 #define KYMO_OBSERVER_H

@@ -18,10 +18,10 @@
  *
  * Where the trace cannot be written (a full disk, a folder that is gone, a sink that
  * fails), the request ends as failed, and what was recorded is kept as a capture:
- * `.NAME.kymo-PID` beside the path or, if nothing can be written there, in TMPDIR
- * and then in /tmp. `kymo export` or kymo_timeline_export() makes the trace of it. A
- * process keeps one of these, the last. What can be kept nowhere is lost; `reason` says
- * why.
+ * `.NAME.kymo-PID` beside the path or, if nothing can be written there, in TMPDIR and
+ * then in /tmp. `kymo export` or kymo_timeline_export() makes the trace of it. A process
+ * keeps one of these, the last; one that somebody has changed since stays. What can be
+ * kept nowhere is lost; `reason` says why.
  *
  * When the program exits normally (exit, or the end of main), a request under way ends as
  * cancelled, "the program has ended", and what it had recorded by then is saved; the exit
