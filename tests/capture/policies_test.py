@@ -166,11 +166,11 @@ def marks_across_fork_clone_and_vfork_are_taken_or_counted(recording):
 def a_keeper_that_is_held_up_does_not_hold_up_the_program(recording):
     """As where the disk is slow: the keeper stands still in a write, and the program ends."""
     count = 2 * (10 << 20) // 64
-    go, ended = recording.file("go"), recording.file("ended")
-    script = f"until [ -e {go} ]; do sleep 0.01; done; " \
+    begun, go, ended = (recording.file(name) for name in ("begun", "go", "ended"))
+    script = f"touch {begun}; until [ -e {go} ]; do sleep 0.01; done; " \
              f"{PRODUCER} {recording.file('tally')} 2 count={count}; touch {ended}"
     recording.start("--buffer", "10MiB", output="t.kymo", program=["sh", "-c", script])
-    until(recording.keeper, "the keeper")
+    until(lambda: os.path.exists(begun), "the program")
     keeper = recording.keeper()
     kill(keeper, signal.SIGSTOP)
     with open(go, "w", encoding="ascii"):
