@@ -58,11 +58,20 @@ static pid_t pid_of(int pidfd)
 	return line ? (pid_t)strtol(line + strlen("\nPid:"), NULL, 10) : 0;
 }
 
+/* Of a line of maps: "FROM-TO RIGHTS OFFSET DEVICE INODE PATH". */
+static ino_t inode_of(const char *line)
+{
+	for (int word = 0; word < 4; word++) {
+		line += strcspn(line, " ");
+		line += strspn(line, " ");
+	}
+	return strtoul(line, NULL, 10);
+}
+
 int ky_pidfd_has_memory(int pidfd, ino_t inode)
 {
 	const pid_t pid = pid_of(pidfd);
 	char path[KY_PROC_PATH_SIZE], line[512];
-	unsigned long found;
 	int result = -1; /* where the first thread has ended there is no line */
 	FILE *file;
 
@@ -70,9 +79,7 @@ int ky_pidfd_has_memory(int pidfd, ino_t inode)
 		return -1;
 	file = fopen(ky_proc_path(path, pid, "maps"), "re");
 	while (file && result != 1 && fgets(line, sizeof(line), file)) {
-		result = strstr(line, "/memfd:") &&
-			 sscanf(line, "%*s %*s %*s %*s %lu", &found) == 1 &&
-			 found == inode;
+		result = strstr(line, "/memfd:") && inode_of(line) == inode;
 	}
 	if (file)
 		fclose(file);
