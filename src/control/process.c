@@ -78,9 +78,8 @@ int ky_pidfd_has_memory(int pidfd, ino_t inode)
 	if (pid <= 0)
 		return -1;
 	file = fopen(ky_proc_path(path, pid, "maps"), "re");
-	while (file && result != 1 && fgets(line, sizeof(line), file)) {
+	while (file && result != 1 && fgets(line, sizeof(line), file))
 		result = strstr(line, "/memfd:") && inode_of(line) == inode;
-	}
 	if (file)
 		fclose(file);
 	return result;

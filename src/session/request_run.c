@@ -22,7 +22,7 @@
 #include "base/fork_guard.h"
 #include "base/lock.h"
 #include "base/thread.h"
-#include "session/kept.h"
+#include "session/kept_capture.h"
 #include "session/page.h"
 #include "session/save.h"
 #include "session/session.h"
@@ -53,7 +53,7 @@ void ky_requests_lock(void)
 	requests.pid = getpid();
 	requests.last_id = 0;
 	memset(&requests.current, 0, sizeof(requests.current));
-	ky_kept_forget();
+	ky_kept_capture_forget();
 }
 
 void ky_requests_unlock(void)
@@ -228,7 +228,7 @@ static void process(struct ky_ending *ending)
 		end(KYMO_REQUEST_CANCELLED, "", CANCELLED, NULL, ending);
 	} else if (status != KYMO_OK) {
 		if (kept[0])
-			ky_kept_replace(kept);
+			ky_kept_capture_replace(kept);
 		fail(&error, kept, ending);
 	} else {
 		ky_schedule_handle(&request->schedule, KY_TRIGGER_SAVED);

@@ -3,7 +3,7 @@
  * A name alone does not say whose a file is: containers that share a folder have
  * processes of one number, and who has moved a capture away may have another one there.
  */
-#include "session/kept.h"
+#include "session/kept_capture.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -26,17 +26,17 @@ static int is_as_it_was(void)
 	       now.st_ctim.tv_nsec == kept.found.st_ctim.tv_nsec;
 }
 
-void ky_kept_replace(const char *path)
+void ky_kept_capture_replace(const char *path)
 {
 	/* One that has its name was made when it was gone. */
 	if (kept.path[0] && strcmp(kept.path, path) != 0 && is_as_it_was())
 		unlink(kept.path);
 	snprintf(kept.path, sizeof(kept.path), "%s", path);
 	if (lstat(path, &kept.found) != 0)
-		ky_kept_forget();
+		ky_kept_capture_forget();
 }
 
-void ky_kept_forget(void)
+void ky_kept_capture_forget(void)
 {
 	kept.path[0] = '\0';
 }
